@@ -1,0 +1,45 @@
+# The two commands of the README: make demo, make test. Everything else is for developers.
+
+JOBS ?= $(shell nproc)
+
+.PHONY: help build demo test test-full bench-core fuzz format lint asan tsan deps clean
+
+help:  ## List the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 14
+
+deps:
+	@tools/install-deps
+
+build: deps  ## Build the program build/medley and the libraries
+	@cmake --preset release -DMEDLEY_BUILD_TESTS=OFF
+	@cmake --build build -j $(JOBS)
+
+demo: build  ## Mix embedded pictures with every method: build/demo/contact_sheet.png
+	@build/medley demo --out build/demo
+
+test: deps  ## Everything that must pass: format, build, tests
+	@tools/check
+
+test-full: test  ## More random cases, sanitizers, clang-tidy
+	@tools/check-full
+
+bench-core: deps  ## Mixing speed on this machine, into bench/results/
+	@tools/bench-core
+
+fuzz: deps  ## Fuzz the plan reader and the image readers, FUZZ_SECONDS each (default 600)
+	@tools/fuzz
+
+format: deps  ## Format the sources in place
+	@tools/format
+
+lint: deps  ## clang-tidy over the sources
+	@tools/lint
+
+asan: deps  ## The tests under AddressSanitizer and UndefinedBehaviorSanitizer
+	@tools/sanitize asan
+
+tsan: deps  ## The tests under ThreadSanitizer
+	@tools/sanitize tsan
+
+clean:  ## Remove everything that was built
+	@rm -rf build
