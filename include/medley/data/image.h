@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "medley/types.h"
+
+namespace medley {
+
+/// A colour picture: 8-bit RGB, interleaved, rows from top to bottom without gaps.
+/// `rgb` holds 3 * size.pixels() values.
+struct Image {
+  ImageSize size;
+  std::vector<std::uint8_t> rgb;
+
+  friend bool operator==(const Image&, const Image&) = default;
+};
+
+/// Greatest picture that is read, written or made: pixels in all, and pixels on a side.
+inline constexpr std::int64_t kMaxImagePixels = std::int64_t{1} << 27;
+inline constexpr std::int32_t kMaxImageSide = 65535;
+
+/// The picture as a batch of one, for `mix`; valid as long as `image` is.
+/// Throws InvalidArgument if `rgb` does not fit `size`.
+[[nodiscard]] ImageBatchView view_of(const Image& image);
+
+/// Decodes a PNG or JPEG file that lies in memory; `name` is what error texts call it.
+///
+/// The format is recognised by content. Pixels come as they are stored: no gamma or profile is
+/// applied, Exif orientation is ignored and transparency is dropped (as training pipelines do when
+/// they convert to RGB). Grey, palette and low bit depths are expanded, 16 bits rounded to 8. CMYK
+/// JPEGs are refused. Throws IoError for anything else, including files that are truncated, fail a
+/// checksum or exceed the limits above; sizes are checked before memory is taken.
+[[nodiscard]] Image decode_image(std::span<const std::uint8_t> bytes, std::string_view name);
+
+/// Reads and decodes a file. Throws IoError, like `decode_image` and if it cannot be read.
+[[nodiscard]] Image read_image(const std::filesystem::path& path);
+
+/// A PNG file in memory, RGB or (with one value per pixel) grey, 8 bits.
+/// Throws InvalidArgument if the number of values does not fit the size.
+[[nodiscard]] std::vector<std::uint8_t> encode_png(const Image& image);
+[[nodiscard]] std::vector<std::uint8_t> encode_png_grey(ImageSize size,
+                                                        std::span<const std::uint8_t> grey);
+
+/// Writes a PNG file. The file appears complete or not at all: it is written under another name in
+/// the same directory and then renamed, which replaces an existing file. Throws IoError.
+void write_png(const std::filesystem::path& path, const Image& image);
+void write_png_grey(const std::filesystem::path& path, ImageSize size,
+                    std::span<const std::uint8_t> grey);
+
+/// Resamples with a triangle filter, widened when shrinking so that nothing aliases (what other
+/// libraries call antialiased bilinear). The same size gives the same pixels, and a constant
+/// picture stays constant. Deterministic. Throws InvalidArgument for sizes out of the limits.
+[[nodiscard]] Image resize(const Image& image, ImageSize size);
+
+/// The files of a directory whose names end in .png, .jpg or .jpeg (in any case), sorted by name;
+/// subdirectories are not entered. Throws IoError if the directory cannot be read.
+[[nodiscard]] std::vector<std::filesystem::path> list_images(
+    const std::filesystem::path& directory);
+
+}  // namespace medley

@@ -1,0 +1,14 @@
+#pragma once
+
+// Everything that mixes: policies, plans, kernels and labels.
+
+#include "medley/backend.h"          // IWYU pragma: export
+#include "medley/error.h"            // IWYU pragma: export
+#include "medley/gaussian_design.h"  // IWYU pragma: export
+#include "medley/labels.h"           // IWYU pragma: export
+#include "medley/mix.h"              // IWYU pragma: export
+#include "medley/plan.h"             // IWYU pragma: export
+#include "medley/policy.h"           // IWYU pragma: export
+#include "medley/sampler.h"          // IWYU pragma: export
+#include "medley/types.h"            // IWYU pragma: export
+#include "medley/version.h"          // IWYU pragma: export

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "medley/backend.h"
+#include "medley/plan.h"
+#include "medley/types.h"
+
+namespace medley {
+
+/// (value - mean) / stddev per channel, in units of the input (0..255 for u8). Empty: no change.
+struct Normalise {
+  std::vector<float> mean = {};
+  std::vector<float> stddev = {};
+
+  [[nodiscard]] bool empty() const noexcept { return mean.empty() && stddev.empty(); }
+  /// For mean and deviation given for values in [0, 1] and u8 images: both times 255.
+  [[nodiscard]] static Normalise of_unit_range(std::span<const float> mean,
+                                               std::span<const float> stddev);
+};
+
+/// What a window shows where it leaves the image.
+enum class PadMode : std::uint8_t { constant, reflect };
+
+/// How outputs are written. `streaming` goes past the caches, `cached` through them; `automatic`
+/// streams what would not fit in the last-level cache anyway.
+enum class Stores : std::uint8_t { automatic, cached, streaming };
+
+struct MixOptions {
+  Backend backend = Backend::automatic;
+  int threads = 0;  ///< 0: all cores
+  Normalise normalise = {};
+  PadMode pad_mode = PadMode::constant;
+  float pad_value = 0;  ///< for `constant`; rounded to the type of the input
+  Stores stores = Stores::automatic;
+};
+
+/// Mixes: output b is made from the images of `in` as `plan.entries[b]` says, normalised and
+/// converted to the type and layout of `out`. Pure: nothing random, and the same bits from every
+/// backend, SIMD target and number of threads.
+///
+/// `out` has plan.entries.size() images of plan.size and the channels of `in`. `in` may have images
+/// of another size if the plan's windows make sense of it. Arithmetic is `float`, products and sums
+/// rounded separately; weights 0 and 1 copy, so NaN and infinity of the other image do not leak;
+/// u8 is rounded to nearest, ties to even, and clamped (NaN becomes 0). NaN payloads may change.
+///
+/// In place (`in` and `out` the same memory, type and layout): allowed for plans of two sources per
+/// output without windows, resampling or conversion, over exactly this batch; needs scratch memory
+/// of one image. Any other overlap is an error. Otherwise memory use is a few rows per thread.
+void mix(const MixPlan& plan, const ImageBatchView& in, const MutableImageBatchView& out,
+         const MixOptions& options = {});
+
+}  // namespace medley

@@ -1,0 +1,131 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "medley/types.h"
+
+namespace medley {
+
+/// One image that enters an output: which one, and the window cut from it. Output pixel (y, x)
+/// shows the image's pixel (y + dy, x' + dx) with x' = width-1-x when mirrored; what lies outside
+/// the image is padding.
+struct Source {
+  std::int64_t index = 0;
+  std::int32_t dy = 0;
+  std::int32_t dx = 0;
+  bool flip = false;
+
+  [[nodiscard]] bool whole() const noexcept { return dy == 0 && dx == 0 && !flip; }
+  friend bool operator==(const Source&, const Source&) = default;
+};
+
+// A mask gives each pixel the weight M of the own image; the partner gets 1 - M.
+
+/// The same weight everywhere.
+struct FlatMask {
+  double value = 1;
+  friend bool operator==(const FlatMask&, const FlatMask&) = default;
+};
+
+/// One weight in a box, another outside. The box may be empty; a wrapped box runs past the edge and
+/// goes on at the opposite one.
+struct BoxMask {
+  std::int32_t top = 0;
+  std::int32_t left = 0;
+  std::int32_t height = 0;
+  std::int32_t width = 0;
+  double inside = 0;
+  double outside = 1;
+  friend bool operator==(const BoxMask&, const BoxMask&) = default;
+};
+
+/// Whose weight is 1 at the centre of a Gaussian.
+enum class Peak : std::uint8_t { own, partner };
+
+/// K = exp(-pi * squared distance to (cy, cx) / (tau * height * width)) is the weight of the image
+/// that `peak` names.
+struct GaussianMask {
+  std::int32_t cy = 0;
+  std::int32_t cx = 0;
+  double tau = 1;
+  Peak peak = Peak::partner;
+  friend bool operator==(const GaussianMask&, const GaussianMask&) = default;
+};
+
+/// Any mask: height * width values of `MixPlan::fields`, from `offset` on.
+struct FieldMask {
+  std::int64_t offset = 0;
+  friend bool operator==(const FieldMask&, const FieldMask&) = default;
+};
+
+using Mask = std::variant<FlatMask, BoxMask, GaussianMask, FieldMask>;
+
+/// Whether the partner is shrunk into the box of the mask (resizemix), and how.
+enum class Resample : std::uint8_t { none, bilinear, nearest };
+
+/// A source with its weight, for outputs of more than two images.
+struct MixTerm {
+  Source source;
+  double weight = 0;
+  friend bool operator==(const MixTerm&, const MixTerm&) = default;
+};
+
+/// How one output comes about.
+struct MixEntry {
+  Source own;
+  Source partner;
+  Mask mask;
+  Resample resample = Resample::none;
+  double lam = 1;           ///< as drawn or given
+  double label_weight = 1;  ///< what the own label gets; the partner's label gets the rest
+  /// If `term_count` > 0 the output is the weighted sum of that many `MixPlan::terms`; `own` is the
+  /// first of them, `partner` the second and `mask` is flat with the first weight.
+  std::int64_t term_begin = 0;
+  std::int32_t term_count = 0;
+  friend bool operator==(const MixEntry&, const MixEntry&) = default;
+};
+
+/// What to mix, decided in full: nothing random is left. Plain data that can be printed, stored and
+/// applied again.
+struct MixPlan {
+  std::string method;
+  std::uint64_t seed = 0;
+  std::uint64_t epoch = 0;
+  std::int64_t first = 0;  ///< ordinal of the first entry in its epoch
+  ImageSize size;          ///< of the outputs
+  /// Source indices count from here: index `base` is image 0 of the batch handed to `mix`. `first`
+  /// for plans within a batch, 0 for plans over a data set.
+  std::int64_t base = 0;
+  std::vector<MixEntry> entries;
+  std::vector<MixTerm> terms;
+  std::vector<float> fields;
+
+  friend bool operator==(const MixPlan&, const MixPlan&) = default;
+};
+
+/// Throws InvalidArgument unless the plan is well formed: sizes > 0, all numbers finite, boxes,
+/// centres, fields and terms in range. `mix` and the label functions check this themselves.
+void validate(const MixPlan& plan);
+
+/// Writes the mask of `entry` (weights of the own image, row-major) in double precision; `values`
+/// must hold size.height * size.width elements. The mixing kernels apply these weights rounded to
+/// `float`.
+void mask_values(const MixPlan& plan, const MixEntry& entry, std::span<double> values);
+
+/// Mean of the entry's mask: the label weight of the `realised` rule.
+[[nodiscard]] double mask_mean(const MixPlan& plan, const MixEntry& entry);
+
+/// The plan as JSON, schema "medley.plan/1". `with_values` adds each mask as rows of numbers;
+/// without it a plan with field masks cannot be read back.
+[[nodiscard]] std::string to_json(const MixPlan& plan, bool with_values = false);
+
+/// Reads what `to_json` wrote. Throws InvalidArgument with the place and the reason if the text is
+/// not a plan.
+[[nodiscard]] MixPlan plan_from_json(std::string_view text);
+
+}  // namespace medley

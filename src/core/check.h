@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cassert>
+#include <string>
+
+#include "medley/error.h"
+
+/// For our own bugs, never for wrong calls.
+#define MEDLEY_DCHECK(condition) assert(condition)
+
+namespace medley {
+
+// The only places where core, plan, kernels and theory throw: a build without exceptions replaces
+// these three.
+
+[[noreturn]] void fail_argument(const std::string& message);
+[[noreturn]] void fail_io(const std::string& message);
+[[noreturn]] void fail_cuda(const std::string& message);
+
+/// Refuses NaN and infinity: "alpha must be finite, got nan".
+double require_finite(const char* name, double value);
+
+}  // namespace medley

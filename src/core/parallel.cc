@@ -1,0 +1,137 @@
+#include "core/parallel.h"
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <cstdlib>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include <pthread.h>
+
+namespace medley {
+namespace {
+
+/// One parallel_for call. Shared with the workers, which may look at it after the call returned.
+struct Job {
+  const std::function<void(std::int64_t)>* body;
+  std::int64_t count;
+  int helpers;  // how many workers may still join; guarded by the pool's mutex
+  std::atomic<std::int64_t> next{0};
+  std::atomic<std::int64_t> left;
+
+  /// Takes items until none is left to take; true if it finished the last one.
+  bool work() {
+    std::int64_t done = 0;
+    for (;;) {
+      const std::int64_t i = next.fetch_add(1, std::memory_order_relaxed);
+      if (i >= count) break;
+      (*body)(i);
+      ++done;
+    }
+    return done > 0 && left.fetch_sub(done, std::memory_order_acq_rel) == done;
+  }
+};
+
+/// Workers that live as long as the program, started when first needed.
+class Pool {
+ public:
+  void run(std::int64_t count, int threads, const std::function<void(std::int64_t)>& body) {
+    auto job = std::make_shared<Job>();
+    job->body = &body;
+    job->count = count;
+    job->left = count;
+    job->helpers = threads - 1;
+    {
+      const std::lock_guard lock(mutex_);
+      while (static_cast<int>(workers_.size()) < threads - 1) {
+        workers_.emplace_back([this] { serve(); });
+      }
+      jobs_.push_back(job);
+    }
+    wake_.notify_all();
+    const bool last = job->work();
+    std::unique_lock lock(mutex_);
+    std::erase(jobs_, job);
+    if (!last) {
+      finished_.wait(lock, [&] { return job->left.load(std::memory_order_acquire) == 0; });
+    }
+  }
+
+  Pool() = default;
+  Pool(const Pool&) = delete;
+  Pool& operator=(const Pool&) = delete;
+
+  ~Pool() {
+    {
+      const std::lock_guard lock(mutex_);
+      stop_ = true;
+    }
+    wake_.notify_all();
+    for (std::thread& worker : workers_) worker.join();
+  }
+
+ private:
+  void serve() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      std::shared_ptr<Job> job;
+      wake_.wait(lock, [&] {
+        for (const auto& candidate : jobs_) {
+          if (candidate->helpers > 0 && candidate->next.load() < candidate->count) {
+            job = candidate;
+            return true;
+          }
+        }
+        return stop_;
+      });
+      if (!job) return;
+      --job->helpers;
+      lock.unlock();
+      const bool last = job->work();
+      lock.lock();
+      if (last) finished_.notify_all();
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::condition_variable finished_;
+  std::vector<std::shared_ptr<Job>> jobs_;
+  std::vector<std::thread> workers_;
+  bool stop_ = false;
+};
+
+Pool* process_pool = nullptr;
+
+/// The pool of this process. fork() copies a pool without its threads, its locks held or waited on
+/// as they happened to be, so a child leaves that copy alone and has a pool of its own.
+Pool& pool() {
+  [[maybe_unused]] static const bool started = [] {
+    process_pool = new Pool;
+    pthread_atfork(nullptr, nullptr, [] { process_pool = new Pool; });
+    std::atexit([] { delete process_pool; });
+    return true;
+  }();
+  return *process_pool;
+}
+
+}  // namespace
+
+int hardware_threads() noexcept {
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+void parallel_for(std::int64_t count, int threads, const std::function<void(std::int64_t)>& body) {
+  if (threads <= 0) threads = hardware_threads();
+  threads = static_cast<int>(std::min<std::int64_t>({threads, count, 256}));
+  if (threads <= 1) {
+    for (std::int64_t i = 0; i < count; ++i) body(i);
+    return;
+  }
+  pool().run(count, threads, body);
+}
+
+}  // namespace medley

@@ -1,0 +1,55 @@
+#include "plan/box.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace medley {
+namespace {
+
+struct Interval {
+  std::int32_t begin;
+  std::int32_t length;
+};
+
+Interval place(RandomStream& random, std::int32_t n, std::int32_t side,
+               Placement placement) noexcept {
+  const auto draw = [&](std::int32_t count) {
+    return static_cast<std::int32_t>(random.below(static_cast<std::uint32_t>(count)));
+  };
+  switch (placement) {
+    case Placement::inside:
+      return {draw(n - side + 1), side};
+    case Placement::wrap:
+      return {draw(n), side};
+    case Placement::clipped:
+      break;
+  }
+  const std::int32_t centre = draw(n);
+  const std::int32_t half = side / 2;
+  const std::int32_t begin = std::max(centre - half, 0);
+  return {begin, std::min(centre + half, n) - begin};
+}
+
+}  // namespace
+
+std::int32_t box_side(std::int32_t n, double area) noexcept {
+  const double target = area * n * n * (1.0 + 1e-12);
+  auto side = static_cast<std::int32_t>(std::sqrt(target));
+  while (static_cast<double>(side) * side > target) --side;
+  while (static_cast<double>(side + 1) * (side + 1) <= target) ++side;
+  return std::clamp(side, 0, n);
+}
+
+BoxMask draw_box(RandomStream& random, ImageSize size, double area, Placement placement) noexcept {
+  const Interval rows = place(random, size.height, box_side(size.height, area), placement);
+  const Interval columns = place(random, size.width, box_side(size.width, area), placement);
+  return {rows.begin, columns.begin, rows.length, columns.length, 0, 1};
+}
+
+double box_mean(const BoxMask& box, ImageSize size) noexcept {
+  const auto area = static_cast<double>(std::int64_t{box.height} * box.width);
+  const auto pixels = static_cast<double>(size.pixels());
+  return (box.inside * area + box.outside * (pixels - area)) / pixels;
+}
+
+}  // namespace medley

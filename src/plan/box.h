@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+
+#include "core/rng.h"
+#include "medley/plan.h"
+#include "medley/policy.h"
+
+namespace medley {
+
+/// Side of a box of relative area `area` on an axis of n pixels: floor(n sqrt(area)), safe against
+/// rounding of the root (the largest s with s^2 <= area n^2 (1 + 1e-12)). area in [0, 1].
+[[nodiscard]] std::int32_t box_side(std::int32_t n, double area) noexcept;
+
+/// A box of relative area `area`, placed at random; `inside` and `outside` are left at 0 and 1.
+/// Rows and columns are placed independently:
+///   clipped  centre uniform on the n pixels, [c - s/2, c + s/2) with whole s/2, cut at the border
+///   inside   first row uniform on {0..n-s}
+///   wrap     first row uniform on {0..n-1}, the box runs past the edge
+[[nodiscard]] BoxMask draw_box(RandomStream& random, ImageSize size, double area,
+                               Placement placement) noexcept;
+
+/// Mean over the pixels of the mask that a box makes.
+[[nodiscard]] double box_mean(const BoxMask& box, ImageSize size) noexcept;
+
+}  // namespace medley

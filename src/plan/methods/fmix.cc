@@ -1,0 +1,123 @@
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <numeric>
+#include <vector>
+
+#include <unsupported/Eigen/FFT>
+
+#include "plan/method.h"
+
+namespace medley {
+namespace {
+
+constexpr double kAlpha = 1;
+
+/// Thresholded low-frequency noise: complex normals on the half spectrum of a real image, divided
+/// by frequency^decay, transformed back; the lam * pixels brightest pixels are the own image's.
+/// (The published code mixes up two axes of its spectrum and so leaves all but two frequencies of
+/// one direction out; this is what its paper describes.)
+class FMix final : public MaskLaw {
+ public:
+  FMix(const MixPolicy& policy, ImageSize size)
+      : lam_(policy, kAlpha), soft_(policy.soft), size_(size) {
+    const double lowest = 1.0 / std::max(size.height, size.width);
+    for (std::int32_t ky = 0; ky < size.height; ++ky) {
+      const double fy = static_cast<double>(std::min(ky, size.height - ky)) / size.height;
+      for (std::int32_t kx = 0; kx <= size.width / 2; ++kx) {
+        const double fx = static_cast<double>(kx) / size.width;
+        const double frequency = std::max(std::sqrt(fx * fx + fy * fy), lowest);
+        amplitude_.push_back(std::pow(frequency, -policy.decay));
+      }
+    }
+  }
+
+  MaskDraw draw(const UnitRandom& random, std::span<float> field,
+                std::span<double> /*weights*/) const override {
+    const double lam = lam_.draw(random);
+    RandomStream stream = random.stream(Purpose::mask);
+    const std::vector<double> noise = low_frequency_noise(stream);
+
+    std::vector<std::uint32_t> order(noise.size());
+    std::iota(order.begin(), order.end(), 0u);
+    std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return noise[a] != noise[b] ? noise[a] > noise[b] : a < b;
+    });
+    const auto pixels = static_cast<double>(noise.size());
+    const bool up = stream.uniform() < 0.5;
+    const auto ones =
+        static_cast<std::int64_t>(up ? std::ceil(lam * pixels) : std::floor(lam * pixels));
+    // Ranks on both sides of the edge fall from 1 to 0 evenly.
+    const auto edge = static_cast<std::int64_t>(pixels * std::min({soft_, lam, 1 - lam}));
+    const std::int64_t begin = std::max<std::int64_t>(ones - edge, 0);
+    const std::int64_t end = std::min<std::int64_t>(ones + edge, std::ssize(order));
+    for (std::int64_t rank = 0; rank < std::ssize(order); ++rank) {
+      float value = rank < ones ? 1.0f : 0.0f;
+      if (rank >= begin && rank < end) {
+        value = static_cast<float>(1.0 - static_cast<double>(rank - begin) /
+                                             static_cast<double>(end - begin - 1));
+      }
+      field[order[static_cast<std::size_t>(rank)]] = value;
+    }
+    return {lam, FieldMask{}, field_mean(field), Resample::none};
+  }
+  bool makes_field() const override { return true; }
+
+ private:
+  /// Real part of the inverse transform of the coloured spectrum; the scale does not matter.
+  [[nodiscard]] std::vector<double> low_frequency_noise(RandomStream& stream) const {
+    const auto height = static_cast<std::size_t>(size_.height);
+    const auto width = static_cast<std::size_t>(size_.width);
+    const std::size_t half = width / 2 + 1;
+    std::vector<std::complex<double>> spectrum(height * half);
+    for (std::size_t i = 0; i < spectrum.size(); ++i) {
+      const double re = stream.normal();
+      spectrum[i] = amplitude_[i] * std::complex<double>(re, stream.normal());
+    }
+    Eigen::FFT<double> fft;
+    const auto inverse = [&](std::vector<std::complex<double>>& to,
+                             const std::vector<std::complex<double>>& from) {
+      if (from.size() == 1) {
+        to = from;  // Eigen's transform does not take a single value
+      } else {
+        fft.inv(to, from);
+      }
+    };
+    std::vector<std::complex<double>> column(height), transformed(height);
+    for (std::size_t x = 0; x < half; ++x) {
+      for (std::size_t y = 0; y < height; ++y) column[y] = spectrum[y * half + x];
+      inverse(transformed, column);
+      for (std::size_t y = 0; y < height; ++y) spectrum[y * half + x] = transformed[y];
+    }
+    // A row of the half spectrum stands for a whole one with mirrored conjugates.
+    std::vector<double> noise(height * width);
+    std::vector<std::complex<double>> row(width), image(width);
+    for (std::size_t y = 0; y < height; ++y) {
+      for (std::size_t x = 0; x < half; ++x) row[x] = spectrum[y * half + x];
+      for (std::size_t x = half; x < width; ++x) row[x] = std::conj(row[width - x]);
+      inverse(image, row);
+      for (std::size_t x = 0; x < width; ++x) noise[y * width + x] = image[x].real();
+    }
+    return noise;
+  }
+
+  LamLaw lam_;
+  double soft_;
+  ImageSize size_;
+  std::vector<double> amplitude_;  // height x (width/2 + 1)
+};
+
+}  // namespace
+
+const MethodEntry registry::fmix{
+    {.name = "fmix",
+     .summary = "cuts along the contours of low-frequency noise",
+     .source = "Harris, Marcu, Painter, Niranjan, Prugel-Bennett, Hare: FMix: Enhancing Mixed "
+               "Sample Data Augmentation, 2020",
+     .default_alpha = kAlpha,
+     .options = {{"alpha", "1"}, {"beta", "alpha"}, {"decay", "3"}, {"soft", "0"}}},
+    [](const MixPolicy& policy, ImageSize size) -> std::unique_ptr<MaskLaw> {
+      return std::make_unique<FMix>(policy, size);
+    }};
+
+}  // namespace medley

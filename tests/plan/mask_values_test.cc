@@ -1,0 +1,91 @@
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "medley/medley.h"
+#include "plan/plans.h"
+
+namespace medley {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+
+MixPlan plan_with(ImageSize size, const Mask& mask) {
+  MixPlan plan;
+  plan.size = size;
+  plan.entries.resize(1);
+  plan.entries[0].mask = mask;
+  return plan;
+}
+
+std::vector<double> values(const MixPlan& plan) { return test::values_of(plan, plan.entries[0]); }
+
+TEST(MaskValues, OfAFlatMaskAreItsValue) {
+  const MixPlan plan = plan_with({1, 3}, FlatMask{1.5});
+  EXPECT_THAT(values(plan), ElementsAre(1.5, 1.5, 1.5));
+  EXPECT_EQ(mask_mean(plan, plan.entries[0]), 1.5);
+}
+
+TEST(MaskValues, OfABoxDifferInsideAndOutside) {
+  const MixPlan plan = plan_with({3, 4}, BoxMask{1, 1, 2, 2, 0.25, 0.75});
+  EXPECT_THAT(values(plan), ElementsAre(0.75, 0.75, 0.75, 0.75,  //
+                                        0.75, 0.25, 0.25, 0.75,  //
+                                        0.75, 0.25, 0.25, 0.75));
+  EXPECT_DOUBLE_EQ(mask_mean(plan, plan.entries[0]), (4 * 0.25 + 8 * 0.75) / 12);
+}
+
+TEST(MaskValues, OfAWrappedBoxGoOnAtTheOppositeEdge) {
+  const MixPlan plan = plan_with({3, 4}, BoxMask{2, 3, 2, 2, 0, 1});
+  EXPECT_THAT(values(plan), ElementsAre(0, 1, 1, 0,  //
+                                        1, 1, 1, 1,  //
+                                        0, 1, 1, 0));
+  EXPECT_DOUBLE_EQ(mask_mean(plan, plan.entries[0]), 8.0 / 12);
+}
+
+TEST(MaskValues, OfAnEmptyBoxAreOutside) {
+  const MixPlan plan = plan_with({1, 2}, BoxMask{1, 2, 0, 0, 0, 0.5});
+  EXPECT_THAT(values(plan), ElementsAre(0.5, 0.5));
+  EXPECT_EQ(mask_mean(plan, plan.entries[0]), 0.5);
+}
+
+TEST(MaskValues, OfAGaussianFallFromItsPeak) {
+  // exp(-pi d^2 / (tau * 4)) with tau = pi / (4 log 2): halves per squared pixel.
+  constexpr double kTau = 1.1330900354567985;
+  const MixPlan own = plan_with({1, 4}, GaussianMask{0, 1, kTau, Peak::own});
+  const std::vector<double> kernel = values(own);
+  ASSERT_EQ(kernel.size(), 4u);
+  EXPECT_NEAR(kernel[0], 0.5, 1e-15);
+  EXPECT_EQ(kernel[1], 1.0);
+  EXPECT_NEAR(kernel[2], 0.5, 1e-15);
+  EXPECT_NEAR(kernel[3], 0.0625, 1e-15);
+  EXPECT_NEAR(mask_mean(own, own.entries[0]), 2.0625 / 4, 1e-15);
+}
+
+TEST(MaskValues, OfAPartnersGaussianAreTheComplement) {
+  const MixPlan own = plan_with({4, 5}, GaussianMask{2, 1, 0.3, Peak::own});
+  const MixPlan partner = plan_with({4, 5}, GaussianMask{2, 1, 0.3, Peak::partner});
+  const std::vector<double> a = values(own), b = values(partner);
+  for (std::size_t i = 0; i < a.size(); ++i) EXPECT_EQ(b[i], 1 - a[i]);
+  EXPECT_DOUBLE_EQ(mask_mean(own, own.entries[0]) + mask_mean(partner, partner.entries[0]), 1);
+}
+
+TEST(MaskValues, OfAFieldAreReadFromItsPlace) {
+  MixPlan plan = plan_with({1, 2}, FieldMask{3});
+  plan.fields = {9, 9, 9, 0.25f, -1.5f};
+  EXPECT_THAT(values(plan), ElementsAre(0.25, -1.5));
+  EXPECT_EQ(mask_mean(plan, plan.entries[0]), -0.625);
+}
+
+TEST(MaskValues, NeedRoomForTheWholeMask) {
+  const MixPlan plan = plan_with({2, 3}, FlatMask{1});
+  std::vector<double> room(5);
+  EXPECT_THAT([&] { mask_values(plan, plan.entries[0], room); },
+              ThrowsMessage<InvalidArgument>(AllOf(HasSubstr("2x3"), HasSubstr("got room for 5"))));
+}
+
+}  // namespace
+}  // namespace medley

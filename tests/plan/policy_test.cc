@@ -1,0 +1,211 @@
+// Policies and requests that cannot work: one sentence with the expectation and the fact.
+
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/rng.h"
+#include "medley/medley.h"
+#include "plan/plans.h"
+
+namespace medley {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// What the library says about it; "" if it works.
+std::string refusal(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const InvalidArgument& error) {
+    return error.what();
+  }
+  return "";
+}
+
+struct WrongPolicy {
+  std::string name;
+  std::function<void(MixPolicy&)> change;
+  std::string expectation;
+  std::string fact;
+
+  friend std::ostream& operator<<(std::ostream& out, const WrongPolicy& wrong) {
+    return out << wrong.name;
+  }
+};
+
+class WrongPolicies : public testing::TestWithParam<WrongPolicy> {};
+
+TEST_P(WrongPolicies, AreRefusedWithExpectationAndFact) {
+  MixPolicy policy;
+  GetParam().change(policy);
+  const std::string text = refusal([&] { const Sampler sampler(policy, {8, 8}, 1); });
+  EXPECT_THAT(text, HasSubstr(GetParam().expectation));
+  EXPECT_THAT(text, HasSubstr("got " + GetParam().fact));
+  EXPECT_EQ(text.find('\n'), std::string::npos);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Parameters, WrongPolicies,
+    testing::Values(
+        WrongPolicy{"AlphaZero", [](auto& p) { p.alpha = 0; }, "alpha must be > 0", "0"},
+        WrongPolicy{"AlphaNegative", [](auto& p) { p.alpha = -0.2; }, "alpha must be > 0", "-0.2"},
+        WrongPolicy{"AlphaNan", [](auto& p) { p.alpha = kNan; }, "alpha must be > 0", "nan"},
+        WrongPolicy{"AlphaInfinite", [](auto& p) { p.alpha = kInfinity; }, "alpha must be > 0",
+                    "inf"},
+        WrongPolicy{"BetaZero", [](auto& p) { p.beta = 0; }, "beta must be > 0", "0"},
+        WrongPolicy{"GammaNegative", [](auto& p) { p.gamma = -1; }, "gamma must be > 0", "-1"},
+        WrongPolicy{"PowerZero", [](auto& p) { p.power = 0; }, "power must be > 0", "0"},
+        WrongPolicy{"RatioTooLarge", [](auto& p) { p.ratio = 1.1; }, "ratio must be in [0, 1]",
+                    "1.1"},
+        WrongPolicy{"RatioNan", [](auto& p) { p.ratio = kNan; }, "ratio must be in [0, 1]", "nan"},
+        WrongPolicy{"QMixNegative", [](auto& p) { p.q_mix = -0.1; }, "q_mix must be in [0, 1]",
+                    "-0.1"},
+        WrongPolicy{"ProbTooLarge", [](auto& p) { p.prob = 2; }, "prob must be in [0, 1]", "2"},
+        WrongPolicy{"SoftTooLarge", [](auto& p) { p.soft = 1.5; }, "soft must be in [0, 1]", "1.5"},
+        WrongPolicy{"DecayNegative", [](auto& p) { p.decay = -1; }, "decay must be >= 0", "-1"},
+        WrongPolicy{"ScaleZero", [](auto& p) { p.scale_min = 0; }, "0 < min <= max <= 1", "0 and"},
+        WrongPolicy{"ScalesReversed", [](auto& p) { p.scale_min = 0.9; }, "0 < min <= max <= 1",
+                    "0.9 and 0.8"},
+        WrongPolicy{"ScaleTooLarge", [](auto& p) { p.scale_max = 1.2; }, "0 < min <= max <= 1",
+                    "0.1 and 1.2"},
+        WrongPolicy{"SigmaNegative", [](auto& p) { p.sigma = -1; }, "sigma must be >= 0", "-1"},
+        WrongPolicy{"LengthZero", [](auto& p) { p.length = 0; }, "length must be > 0", "0"},
+        WrongPolicy{"NOne", [](auto& p) { p.n = 1; }, "n must be in [2, 1024]", "1"},
+        WrongPolicy{"NHuge", [](auto& p) { p.n = 100000; }, "n must be in [2, 1024]", "100000"},
+        WrongPolicy{"PadNegative", [](auto& p) { p.augment.pad = -1; }, "pad must be in [0,", "-1"},
+        WrongPolicy{"FlipTooLarge", [](auto& p) { p.augment.flip = 1.5; }, "flip must be in [0, 1]",
+                    "1.5"},
+        WrongPolicy{"ClassesOfReverse",
+                    [](auto& p) {
+                      p.classes = ClassRule::same;
+                      p.pairing = Pairing::reverse;
+                    },
+                    "class rule same needs pairing batch or dataset", "reverse"}),
+    [](const auto& param) { return param.param.name; });
+
+TEST(SamplerSize, MustHavePixels) {
+  for (const ImageSize size : {ImageSize{0, 8}, ImageSize{8, 0}, ImageSize{-1, 8}}) {
+    EXPECT_THAT(refusal([&] { const Sampler sampler({}, size, 1); }),
+                HasSubstr("height and width must be in [1, 32768], got"));
+  }
+  EXPECT_THAT(refusal([&] { const Sampler sampler({}, {8, 32769}, 1); }), HasSubstr("8x32769"));
+}
+
+TEST(SamplerMethod, MustExist) {
+  MixPolicy policy;
+  policy.method = "hmx";
+  EXPECT_THAT(refusal([&] {
+                const Sampler sampler(policy, {8, 8}, 1);
+              }),
+              HasSubstr("did you mean \"hmix\"?"));
+}
+
+// ---- requests ----
+
+struct WrongRequest {
+  std::string name;
+  std::function<void(MixPolicy&, PlanRequest&)> change;
+  std::string expectation;
+  std::string fact;
+
+  friend std::ostream& operator<<(std::ostream& out, const WrongRequest& wrong) {
+    return out << wrong.name;
+  }
+};
+
+class WrongRequests : public testing::TestWithParam<WrongRequest> {};
+
+TEST_P(WrongRequests, AreRefusedWithExpectationAndFact) {
+  MixPolicy policy;
+  PlanRequest request;
+  request.batch = 8;
+  GetParam().change(policy, request);
+  const Sampler sampler(policy, {8, 8}, 1);
+  const std::string text = refusal([&] { (void)sampler.plan(request); });
+  EXPECT_THAT(text, HasSubstr(GetParam().expectation));
+  EXPECT_THAT(text, HasSubstr(GetParam().fact));
+  EXPECT_EQ(text.find('\n'), std::string::npos);
+}
+
+const std::vector<std::int64_t> kOrder = {0, 3, -1, 5, 0, 0, 0, 0};
+
+INSTANTIATE_TEST_SUITE_P(
+    Parameters, WrongRequests,
+    testing::Values(
+        WrongRequest{"BatchZero", [](auto&, auto& r) { r.batch = 0; }, "batch must be in [1,",
+                     "got 0"},
+        WrongRequest{"BatchNegative", [](auto&, auto& r) { r.batch = -3; }, "batch must be in [1,",
+                     "got -3"},
+        WrongRequest{"CountZero", [](auto&, auto& r) { r.count = 0; }, "count must be in [1,",
+                     "got 0"},
+        WrongRequest{"CountBeyondBatch", [](auto&, auto& r) { r.count = 9; },
+                     "count must be at most the batch size 8", "got 9"},
+        WrongRequest{"FirstNegative", [](auto&, auto& r) { r.first = -8; }, "first must be in [0,",
+                     "got -8"},
+        WrongRequest{"FirstHuge",
+                     [](auto&, auto& r) { r.first = std::numeric_limits<std::int64_t>::max(); },
+                     "first must be in [0,", "got 9223372036854775807"},
+        WrongRequest{"FirstInsideABatch", [](auto&, auto& r) { r.first = 12; },
+                     "first must be a multiple of the batch size 8 for mode sample and pairing "
+                     "batch",
+                     "got 12"},
+        WrongRequest{"FirstInsideABatchOfBatchMode",
+                     [](auto& p, auto& r) {
+                       p.mode = Mode::batch;
+                       p.pairing = Pairing::dataset;
+                       r.dataset_size = 100;
+                       r.first = 12;
+                     },
+                     "first must be a multiple of the batch size 8 for mode batch and pairing "
+                     "dataset",
+                     "got 12"},
+        WrongRequest{"EpochHuge", [](auto&, auto& r) { r.epoch = kMaxEpoch + 1; },
+                     "epoch must be at most 4294967295", "got 4294967296"},
+        WrongRequest{"DatasetSizeNegative", [](auto&, auto& r) { r.dataset_size = -1; },
+                     "dataset_size must be >= 0", "got -1"},
+        WrongRequest{"DatasetSizeMissing", [](auto& p, auto&) { p.pairing = Pairing::dataset; },
+                     "pairing dataset needs the size of the data set", "got none"},
+        WrongRequest{"BeyondTheDataSet",
+                     [](auto& p, auto& r) {
+                       p.pairing = Pairing::dataset;
+                       r.dataset_size = 10;
+                       r.first = 5;
+                     },
+                     "samples 5 to 12 lie outside", "data set of 10"},
+        WrongRequest{"LabelsMissing", [](auto& p, auto&) { p.classes = ClassRule::same; },
+                     "class rule same needs 8 labels", "got 0"},
+        WrongRequest{"LabelsOfTheDataSetMissing",
+                     [](auto& p, auto& r) {
+                       p.classes = ClassRule::other;
+                       p.pairing = Pairing::dataset;
+                       r.dataset_size = 20;
+                       r.labels = kOrder;
+                     },
+                     "class rule other needs 20 labels", "got 8"},
+        WrongRequest{"OrderTooShort",
+                     [](auto&, auto& r) {
+                       r.order = kOrder;
+                       r.first = 8;
+                     },
+                     "samples 8 to 15 lie outside", "order of 8"},
+        WrongRequest{"OrderOutsideTheDataSet",
+                     [](auto& p, auto& r) {
+                       p.pairing = Pairing::dataset;
+                       r.dataset_size = 5;
+                       r.order = kOrder;
+                     },
+                     "order must hold data-set indices in [0, 5)", "got -1"}),
+    [](const auto& param) { return param.param.name; });
+
+}  // namespace
+}  // namespace medley

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/rng.h"
+#include "medley/medley.h"
+
+namespace medley::test {
+
+/// A batch of any type and layout that owns its memory; rows, planes and images may have gaps.
+class Batch {
+ public:
+  /// `gap` extra elements after each row; filled with a pattern that `gaps_intact` checks.
+  Batch(DType dtype, Layout layout, BatchShape shape, std::int64_t gap = 0);
+
+  [[nodiscard]] ImageBatchView view() const;
+  [[nodiscard]] MutableImageBatchView mutable_view();
+  [[nodiscard]] const std::vector<std::byte>& bytes() const { return bytes_; }
+
+  /// Ordinary pixel values and, for float types, now and then an unusual one (NaN, infinity, tiny,
+  /// huge).
+  void fill_random(std::uint64_t seed, bool unusual = true);
+  /// Value at a place, as float.
+  [[nodiscard]] float at(std::int64_t image, std::int64_t channel, std::int64_t y,
+                         std::int64_t x) const;
+  void set(std::int64_t image, std::int64_t channel, std::int64_t y, std::int64_t x, float value);
+
+ private:
+  [[nodiscard]] std::int64_t offset(std::int64_t image, std::int64_t channel, std::int64_t y,
+                                    std::int64_t x) const;
+
+  DType dtype_;
+  Layout layout_;
+  BatchShape shape_;
+  BatchStrides strides_;
+  std::vector<std::byte> bytes_;
+};
+
+/// First difference between two batches of one type and shape, "" if none: the same bits, except
+/// that any NaN equals any NaN. Gaps count too.
+[[nodiscard]] std::string difference(const Batch& a, const Batch& b, DType dtype);
+
+/// A mixing call drawn at random: everything but the pixels.
+struct MixCase {
+  MixPolicy policy;
+  ImageSize size;
+  PlanRequest request;
+  std::vector<std::int64_t> labels;
+  BatchShape in_shape;
+  DType in_dtype;
+  DType out_dtype;
+  Layout in_layout;
+  Layout out_layout;
+  std::int64_t in_gap = 0;
+  std::int64_t out_gap = 0;
+  MixOptions options;
+  std::uint64_t seed = 0;
+
+  [[nodiscard]] MixPlan plan() const;
+  [[nodiscard]] std::string describe() const;
+};
+
+/// The case with that number; every number gives a valid one. Over many numbers all methods, modes,
+/// types, layouts, odd shapes and windows occur.
+[[nodiscard]] MixCase random_case(std::uint64_t number);
+
+}  // namespace medley::test
