@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "kernels/pixel.h"
+#include "medley/mix.h"
+#include "medley/types.h"
+
+namespace medley {
+
+// What every backend asks of its arguments; all throw InvalidArgument. Memory is not touched.
+
+/// At least one value, aligned, rows contiguous, nothing overlapping itself.
+void check_view(const char* name, const ImageBatchView& view);
+
+/// The shape that a plan of `entries` outputs of `size` gives for input of `channels` channels.
+void check_output(const ImageBatchView& out, std::int64_t entries, std::int32_t channels,
+                  ImageSize size);
+
+/// Whether the address ranges of two batches meet.
+[[nodiscard]] bool overlap(const ImageBatchView& a, const ImageBatchView& b);
+
+/// Normalisation as one linear map per channel; empty if there is none.
+[[nodiscard]] std::vector<Affine> affine_of(const Normalise& normalise, std::int32_t channels);
+
+}  // namespace medley

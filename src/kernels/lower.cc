@@ -1,0 +1,79 @@
+#include "kernels/lower.h"
+
+#include <fmt/format.h>
+
+#include "core/check.h"
+
+namespace medley {
+namespace {
+
+Weights weights_of(double own) noexcept {
+  return {static_cast<float>(own), static_cast<float>(1 - own)};
+}
+
+struct LowerMask {
+  LoweredEntry& e;
+  ImageSize size;
+
+  void operator()(const FlatMask& m) const {
+    e.kind = MaskKind::flat;
+    e.outside = weights_of(m.value);
+  }
+  void operator()(const BoxMask& m) const {
+    e.kind = MaskKind::box;
+    // A box may start one past the end if it is empty.
+    e.top = m.top % size.height;
+    e.left = m.left % size.width;
+    e.height = m.width > 0 ? m.height : 0;
+    e.width = m.height > 0 ? m.width : 0;
+    e.inside = weights_of(m.inside);
+    e.outside = weights_of(m.outside);
+  }
+  void operator()(const GaussianMask& m) const {
+    e.kind = MaskKind::gaussian;
+    e.top = m.cy;
+    e.left = m.cx;
+    e.peak_own = m.peak == Peak::own ? 1 : 0;
+    e.gaussian_scale = gaussian_scale(m.tau, static_cast<double>(size.pixels()));
+  }
+  void operator()(const FieldMask& m) const {
+    e.kind = MaskKind::field;
+    e.field = m.offset;
+  }
+};
+
+}  // namespace
+
+LoweredPlan lower(const MixPlan& plan, std::int64_t images) {
+  const auto lower_source = [&](const Source& source, std::size_t entry) {
+    const std::int64_t image = source.index - plan.base;
+    if (image < 0 || image >= images) {
+      fail_argument(fmt::format("entry {} of the plan uses image {}, but the input has {} images",
+                                entry, image, images));
+    }
+    return LoweredSource{image, source.dy, source.dx, source.flip ? 1 : 0};
+  };
+  LoweredPlan lowered;
+  lowered.size = plan.size;
+  lowered.fields = plan.fields.data();
+  lowered.entries.reserve(plan.entries.size());
+  lowered.terms.resize(plan.terms.size());
+  for (std::size_t i = 0; i < plan.entries.size(); ++i) {
+    const MixEntry& entry = plan.entries[i];
+    LoweredEntry& e = lowered.entries.emplace_back();
+    e.own = lower_source(entry.own, i);
+    e.partner = lower_source(entry.partner, i);
+    e.resample = entry.resample;
+    std::visit(LowerMask{e, plan.size}, entry.mask);
+    e.term_begin = entry.term_begin;
+    e.term_count = entry.term_count;
+    for (std::int32_t k = 0; k < entry.term_count; ++k) {
+      const auto at = static_cast<std::size_t>(entry.term_begin + k);
+      lowered.terms[at] = {lower_source(plan.terms[at].source, i),
+                           static_cast<float>(plan.terms[at].weight)};
+    }
+  }
+  return lowered;
+}
+
+}  // namespace medley
