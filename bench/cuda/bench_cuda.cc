@@ -1,0 +1,319 @@
+// Mixing speed on the current CUDA device, as JSON on stdout. Every time is the median of device
+// events over many repetitions; every speed stands beside the copy bandwidth of the same run.
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include <cuda_runtime.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "core/rng.h"
+#include "kernels/cuda/check.h"
+#include "kernels/cuda/memory.h"
+#include "medley/cuda.h"
+#include "medley/medley.h"
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+using medley::DType;
+using medley::Layout;
+using medley::cuda::DeviceArray;
+
+constexpr medley::BatchShape kShape{512, 3, 224, 224};
+constexpr int kWarmUp = 5;
+constexpr int kRepetitions = 30;
+
+class Timer {
+ public:
+  Timer() {
+    MEDLEY_CUDA_CHECK(cudaEventCreate(&begin_));
+    MEDLEY_CUDA_CHECK(cudaEventCreate(&end_));
+  }
+  ~Timer() {
+    (void)cudaEventDestroy(begin_);
+    (void)cudaEventDestroy(end_);
+  }
+  Timer(const Timer&) = delete;
+  Timer& operator=(const Timer&) = delete;
+
+  /// Median time of a call in microseconds.
+  double median_us(cudaStream_t stream, const std::function<void()>& call) {
+    for (int i = 0; i < kWarmUp; ++i) call();
+    std::vector<float> times;
+    for (int i = 0; i < kRepetitions; ++i) {
+      MEDLEY_CUDA_CHECK(cudaEventRecord(begin_, stream));
+      call();
+      MEDLEY_CUDA_CHECK(cudaEventRecord(end_, stream));
+      MEDLEY_CUDA_CHECK(cudaEventSynchronize(end_));
+      float milliseconds = 0;
+      MEDLEY_CUDA_CHECK(cudaEventElapsedTime(&milliseconds, begin_, end_));
+      times.push_back(milliseconds);
+    }
+    std::nth_element(times.begin(), times.begin() + kRepetitions / 2, times.end());
+    return 1000.0 * times[kRepetitions / 2];
+  }
+
+ private:
+  cudaEvent_t begin_ = nullptr;
+  cudaEvent_t end_ = nullptr;
+};
+
+/// Values that the kernels must read of both images, and of fields, for one plan.
+struct Floor {
+  double pixels = 0;  // input pixels
+  double fields = 0;  // field values
+};
+
+Floor floor_of(const medley::MixPlan& plan) {
+  const auto pixels = static_cast<double>(plan.size.pixels());
+  Floor floor;
+  for (const medley::MixEntry& e : plan.entries) {
+    if (e.term_count > 0) {
+      floor.pixels += e.term_count * pixels;
+      continue;
+    }
+    const auto reads = [](double m) { return (m != 0 ? 1.0 : 0.0) + (m != 1 ? 1.0 : 0.0); };
+    if (const auto* flat = std::get_if<medley::FlatMask>(&e.mask)) {
+      floor.pixels += reads(flat->value) * pixels;
+    } else if (const auto* box = std::get_if<medley::BoxMask>(&e.mask)) {
+      const double area = static_cast<double>(box->height) * box->width;
+      // A shrunk partner is read at most whole, and at four taps per pixel of the box.
+      const double inside = e.resample == medley::Resample::none ? reads(box->inside) * area
+                                                                 : std::min(4 * area, pixels);
+      floor.pixels += inside + reads(box->outside) * (pixels - area);
+    } else {
+      floor.pixels += 2 * pixels;
+      if (std::holds_alternative<medley::FieldMask>(e.mask)) floor.fields += pixels;
+    }
+  }
+  return floor;
+}
+
+medley::MixPolicy policy_of(const std::string& name) {
+  medley::MixPolicy policy{.method = name};
+  policy.alpha = 1;
+  if (name == "custom") {
+    auto masks = std::make_shared<medley::MaskSet>();
+    masks->size = kShape.size();
+    masks->values.assign(static_cast<std::size_t>(kShape.size().pixels()), 0.3f);
+    policy.masks = masks;
+  }
+  return policy;
+}
+
+void fill(std::byte* device, std::int64_t bytes, DType type) {
+  // Random values between 0 and 1 (or bytes): written once, their content does not matter for time
+  // except that it must not be constant.
+  constexpr std::int64_t kBlock = 1 << 22;
+  std::vector<std::uint16_t> host(kBlock / 2);
+  medley::RandomStream random(1, 0, 0, medley::Purpose::picture);
+  for (std::int64_t at = 0; at < bytes; at += kBlock) {
+    for (auto& value : host) {
+      const auto bits = static_cast<std::uint16_t>(random.next_u32());
+      // Exponents that keep every float type away from infinity.
+      value = type == DType::u8 ? bits : static_cast<std::uint16_t>((bits & 0x03FFu) | 0x3800u);
+    }
+    MEDLEY_CUDA_CHECK(cudaMemcpy(device + at, host.data(),
+                                 static_cast<std::size_t>(std::min(kBlock, bytes - at)),
+                                 cudaMemcpyHostToDevice));
+  }
+}
+
+double copy_bandwidth(Timer& timer, cudaStream_t stream, std::byte* from, std::byte* to) {
+  constexpr std::size_t kBytes = 512ull * 3 * 224 * 224 * 4;
+  const double us = timer.median_us(stream, [&] {
+    MEDLEY_CUDA_CHECK(cudaMemcpyAsync(to, from, kBytes, cudaMemcpyDeviceToDevice, stream));
+  });
+  return 2.0 * static_cast<double>(kBytes) / us / 1e6;  // TB/s
+}
+
+/// Plain mixup, the identity and so on for one pair of types and a layout.
+Json bench_methods(Timer& timer, cudaStream_t stream, std::byte* in_data, std::byte* out_data,
+                   double copy_tb) {
+  Json results = Json::array();
+  struct Types {
+    DType in, out;
+    bool normalise;
+  };
+  for (const Types types : {Types{DType::f32, DType::f32, false},
+                            {DType::f16, DType::f16, false},
+                            {DType::bf16, DType::bf16, false},
+                            {DType::u8, DType::bf16, true}}) {
+    fill(in_data, kShape.values() * medley::size_of(types.in), types.in);
+    for (const Layout layout : {Layout::nchw, Layout::nhwc}) {
+      const medley::ImageBatchView in{in_data, types.in, layout, kShape,
+                                      medley::dense_strides(kShape, layout)};
+      const medley::MutableImageBatchView out{out_data, types.out, layout, kShape,
+                                              medley::dense_strides(kShape, layout)};
+      medley::MixOptions options;
+      if (types.normalise) options.normalise = {{124, 116, 104}, {58, 57, 57}};
+      for (const char* name : {"none", "mixup", "cutmix", "stochastic", "hmix", "gmix", "bernoulli",
+                               "nmixup", "fmix", "resizemix", "gaussian-field", "custom"}) {
+        for (const medley::Mode mode : {medley::Mode::sample, medley::Mode::batch}) {
+          medley::MixPolicy policy = policy_of(name);
+          policy.mode = mode;
+          if (mode == medley::Mode::batch) policy.lam = 0.4;
+          const std::string method = name;
+          if (mode == medley::Mode::batch &&
+              (method == "stochastic" || method == "none" || method == "nmixup")) {
+            continue;
+          }
+          // Fields per sample take long to plan; one field shared by the batch is enough there.
+          const bool field = method == "bernoulli" || method == "fmix" ||
+                             method == "gaussian-field" || method == "custom";
+          if (field && mode == medley::Mode::sample && method != "bernoulli") continue;
+          const medley::MixPlan plan =
+              medley::Sampler(policy, kShape.size(), 3).plan({.batch = kShape.count});
+          const medley::cuda::DevicePlan device_plan(plan, kShape.count);
+          const Floor floor = floor_of(plan);
+          const double bytes =
+              floor.pixels * kShape.channels * static_cast<double>(medley::size_of(types.in)) +
+              floor.fields * 4 + static_cast<double>(kShape.values() * medley::size_of(types.out));
+          const double us = timer.median_us(
+              stream, [&] { medley::cuda::mix(device_plan, in, out, options, stream); });
+          const double tb = bytes / us / 1e6;
+          results.push_back({{"method", name},
+                             {"mode", medley::name_of(mode)},
+                             {"in", medley::name_of(types.in)},
+                             {"out", medley::name_of(types.out)},
+                             {"layout", medley::name_of(layout)},
+                             {"us", us},
+                             {"floor_bytes", bytes},
+                             {"tb_per_s", tb},
+                             {"share_of_copy", tb / copy_tb}});
+        }
+      }
+    }
+  }
+  return results;
+}
+
+/// Parameters per sample against the same parameters for all: the same pixels are moved.
+Json bench_per_sample(Timer& timer, cudaStream_t stream, std::byte* in_data, std::byte* out_data) {
+  Json results = Json::array();
+  const medley::ImageBatchView in{in_data, DType::f32, Layout::nchw, kShape,
+                                  medley::dense_strides(kShape, Layout::nchw)};
+  const medley::MutableImageBatchView out{out_data, DType::f32, Layout::nchw, kShape,
+                                          medley::dense_strides(kShape, Layout::nchw)};
+  for (const char* name : {"mixup", "cutmix", "hmix", "gmix"}) {
+    medley::MixPlan each =
+        medley::Sampler(policy_of(name), kShape.size(), 3).plan({.batch = kShape.count});
+    medley::MixPlan shared = each;
+    // The box or centre of the median floor stands for all, so that both read about as much.
+    std::vector<std::pair<double, std::size_t>> floors;
+    for (std::size_t i = 0; i < each.entries.size(); ++i) {
+      medley::MixPlan one = each;
+      one.entries = {each.entries[i]};
+      floors.emplace_back(floor_of(one).pixels, i);
+    }
+    std::sort(floors.begin(), floors.end());
+    const medley::Mask mask = each.entries[floors[floors.size() / 2].second].mask;
+    for (auto& entry : shared.entries) entry.mask = mask;
+    const medley::cuda::DevicePlan a(each, kShape.count);
+    const medley::cuda::DevicePlan b(shared, kShape.count);
+    const double each_us =
+        timer.median_us(stream, [&] { medley::cuda::mix(a, in, out, {}, stream); });
+    const double shared_us =
+        timer.median_us(stream, [&] { medley::cuda::mix(b, in, out, {}, stream); });
+    // Per byte of the floor, since the drawn boxes differ in area.
+    const double plane = static_cast<double>(kShape.values() * 4);
+    const double each_bytes = floor_of(each).pixels * 12 + plane;
+    const double shared_bytes = floor_of(shared).pixels * 12 + plane;
+    results.push_back({{"method", name},
+                       {"per_sample_us", each_us},
+                       {"shared_us", shared_us},
+                       {"cost", each_us / each_bytes / (shared_us / shared_bytes) - 1}});
+  }
+  return results;
+}
+
+/// A CIFAR-size epoch: crop, flip, mix, normalise, u8 to bf16, in a replayed graph of 100 steps.
+Json bench_small(Timer& timer, cudaStream_t stream) {
+  constexpr medley::BatchShape kSet{50000, 3, 32, 32};
+  constexpr std::int64_t kBatch = 100;
+  constexpr std::int64_t kSteps = 100;
+  constexpr medley::BatchShape kOut{kBatch, 3, 32, 32};
+  DeviceArray<std::byte> set(static_cast<std::size_t>(kSet.values()));
+  DeviceArray<std::byte> out_data(static_cast<std::size_t>(kOut.values() * 2));
+  fill(set.get(), kSet.values(), DType::u8);
+  const std::vector<std::int64_t> zero{0};
+  const DeviceArray<std::int64_t> step{std::span<const std::int64_t>(zero)};
+  Json results = Json::array();
+  for (const Layout layout : {Layout::nchw, Layout::nhwc}) {
+    for (const char* name : {"none", "mixup", "cutmix", "hmix", "gmix"}) {
+      medley::MixPolicy policy = policy_of(name);
+      policy.pairing = medley::Pairing::dataset;
+      policy.augment = {2, 0.5};
+      const medley::Sampler sampler(policy, {32, 32}, 3);
+      std::vector<medley::MixPlan> plans;
+      for (std::int64_t s = 0; s < kSteps; ++s) {
+        plans.push_back(
+            sampler.plan({.batch = kBatch, .first = s * kBatch, .dataset_size = kSet.count}));
+      }
+      const medley::cuda::DevicePlan plan(plans, kSet.count);
+      const medley::ImageBatchView in{set.get(), DType::u8, layout, kSet,
+                                      medley::dense_strides(kSet, layout)};
+      const medley::MutableImageBatchView out{out_data.get(), DType::bf16, layout, kOut,
+                                              medley::dense_strides(kOut, layout)};
+      const medley::MixOptions options{
+          .normalise = {{129.3f, 124.1f, 112.4f}, {68.2f, 65.4f, 70.4f}}};
+      cudaGraph_t graph = nullptr;
+      cudaGraphExec_t exec = nullptr;
+      MEDLEY_CUDA_CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+      for (std::int64_t s = 0; s < kSteps; ++s) {
+        medley::cuda::mix(plan, in, out, options, stream, {step.get(), s});
+      }
+      medley::cuda::advance(step.get(), stream, kSteps);
+      MEDLEY_CUDA_CHECK(cudaStreamEndCapture(stream, &graph));
+      MEDLEY_CUDA_CHECK(cudaGraphInstantiate(&exec, graph, 0));
+      const double us =
+          timer.median_us(stream, [&] { MEDLEY_CUDA_CHECK(cudaGraphLaunch(exec, stream)); });
+      results.push_back({{"method", name},
+                         {"layout", medley::name_of(layout)},
+                         {"us_per_batch", us / static_cast<double>(kSteps)}});
+      MEDLEY_CUDA_CHECK(cudaGraphExecDestroy(exec));
+      MEDLEY_CUDA_CHECK(cudaGraphDestroy(graph));
+    }
+  }
+  return results;
+}
+
+}  // namespace
+
+int main() {
+  try {
+    const auto devices = medley::cuda::devices();
+    if (devices.empty()) {
+      std::cerr << "bench_cuda: no CUDA device\n";
+      return 1;
+    }
+    cudaStream_t stream = nullptr;
+    MEDLEY_CUDA_CHECK(cudaStreamCreate(&stream));
+    Timer timer;
+    DeviceArray<std::byte> in(static_cast<std::size_t>(kShape.values() * 4));
+    DeviceArray<std::byte> out(static_cast<std::size_t>(kShape.values() * 4));
+    fill(in.get(), kShape.values() * 4, DType::f32);
+    const double before = copy_bandwidth(timer, stream, in.get(), out.get());
+    Json json{{"schema", "medley.bench-cuda/1"},
+              {"device", devices[0].name},
+              {"shape", "512x3x224x224"},
+              {"repetitions", kRepetitions},
+              {"copy_tb_per_s", before}};
+    json["methods"] = bench_methods(timer, stream, in.get(), out.get(), before);
+    fill(in.get(), kShape.values() * 4, DType::f32);
+    json["per_sample"] = bench_per_sample(timer, stream, in.get(), out.get());
+    json["small"] = bench_small(timer, stream);
+    json["copy_tb_per_s_after"] = copy_bandwidth(timer, stream, in.get(), out.get());
+    std::cout << json.dump(1) << "\n";
+  } catch (const std::exception& error) {
+    std::cerr << "bench_cuda: " << error.what() << "\n";
+    return 1;
+  }
+  return 0;
+}

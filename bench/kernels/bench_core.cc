@@ -1,0 +1,117 @@
+// Mixing speed: every static method against the copy bandwidth of this machine, against LibTorch,
+// planning against mixing, memory. Prints tables and writes one JSON file.
+
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "kernels/sections.h"
+#include "kernels/torch_mix.h"
+#include "support/machine.h"
+
+namespace medley::bench {
+namespace {
+
+constexpr BatchShape kShape{128, 3, 224, 224};
+
+struct Flags {
+  std::string out;
+  std::string commit = "unknown";
+  std::vector<std::string> sections = {"memory", "methods", "torch", "planning", "small"};
+  std::string filter;
+  int rounds = 31;
+  int threads = 2;
+  bool stock_allocator = false;
+  bool normal_priority = false;
+  bool check = false;
+};
+
+int run(const Flags& flags) {
+  const bool real_time = !flags.normal_priority && run_in_real_time();
+  nlohmann::ordered_json context = describe_machine();
+  context["commit"] = flags.commit;
+  context["scheduling"] = real_time ? "real-time" : "normal";
+  context["threads"] = flags.threads;
+  context["rounds"] = flags.rounds;
+  context["torch"] = torch_description();
+  context["torch_memory"] = flags.stock_allocator ? "stock" : "cached, huge pages";
+  context["load_average_before"] = load_average();
+  if (!flags.stock_allocator) use_cached_torch_memory();
+  fmt::print("{}, {} cores, {} scheduling, {} {}, commit {}\nload average {}\n", cpu_model(),
+             context["cores"].get<int>(), real_time ? "real-time" : "normal",
+             context["compiler"].get<std::string>(), context["flags"].get<std::string>(),
+             flags.commit, context["load_average_before"].dump());
+
+  const std::int64_t values = kShape.values();
+  const Buffer f32_in(values * 4);
+  const Buffer u8_in(values);
+  const Buffer out(values * 4);
+  const Buffer work(values * 4);
+  fill_pixels(f32_in.as<float>());
+  fill_pixels(u8_in.as<std::uint8_t>());
+  fill_pixels(work.as<float>());
+
+  Report report;
+  Setup setup{kShape, flags.threads, flags.rounds, flags.filter, f32_in, u8_in, out, work, {}};
+  const auto wanted = [&](const char* section) {
+    return std::ranges::find(flags.sections, section) != flags.sections.end();
+  };
+  if (wanted("memory")) run_memory(setup, report);
+  setup.copy = measure_copies(setup, report);
+  if (wanted("methods")) run_methods(setup, report);
+  if (wanted("torch")) run_versus_torch(setup, report);
+  if (wanted("planning")) run_planning(setup, report);
+  if (wanted("small")) run_small(setup, report);
+
+  context["load_average_after"] = load_average();
+  fmt::print("\nTargets\n{}load average {}\n", report.target_table(),
+             context["load_average_after"].dump());
+  if (!flags.out.empty()) {
+    nlohmann::ordered_json file = {{"schema", "medley.bench_core/1"}, {"context", context}};
+    file.update(report.json());
+    std::filesystem::path path = flags.out;
+    if (std::filesystem::is_directory(path)) path /= fmt::format("core-{}.json", slug(cpu_model()));
+    std::ofstream stream(path);
+    stream << file.dump(1) << '\n';
+    if (!stream.flush()) {
+      fmt::print(stderr, "cannot write {}\n", path.string());
+      return 1;
+    }
+    fmt::print("wrote {}\n", path.string());
+  }
+  return flags.check && !report.all_met() ? 3 : 0;
+}
+
+}  // namespace
+}  // namespace medley::bench
+
+int main(int argc, char** argv) {
+  medley::bench::Flags flags;
+  CLI::App app("Measures mixing speed on this machine.");
+  app.add_option("--out", flags.out, "JSON file to write, or a folder for core-<processor>.json");
+  app.add_option("--commit", flags.commit, "revision of the sources, kept in the file");
+  app.add_option("--sections", flags.sections, "parts to run: memory methods torch planning small")
+      ->check(CLI::IsMember({"memory", "methods", "torch", "planning", "small"}));
+  app.add_option("--filter", flags.filter, "of the methods, only those whose name contains this");
+  app.add_option("--rounds", flags.rounds, "samples per contender")
+      ->check(CLI::Range(3, 10000))
+      ->capture_default_str();
+  app.add_option("--threads", flags.threads, "threads of every contender")
+      ->check(CLI::Range(1, 256))
+      ->capture_default_str();
+  app.add_flag("--stock-allocator", flags.stock_allocator,
+               "leave LibTorch's memory to its own allocator");
+  app.add_flag("--normal-priority", flags.normal_priority, "never ask for the real-time scheduler");
+  app.add_flag("--check", flags.check, "exit with 3 if a target is missed");
+  CLI11_PARSE(app, argc, argv);
+  try {
+    return medley::bench::run(flags);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "bench_core: {}\n", error.what());
+    return 1;
+  }
+}

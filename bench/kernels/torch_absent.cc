@@ -1,0 +1,15 @@
+#include "kernels/torch_mix.h"
+
+namespace medley::bench {
+
+std::string torch_description() { return {}; }
+
+void use_cached_torch_memory() {}
+
+std::vector<TorchContender> torch_contenders(const MixPlan& /*plan*/, const ImageBatchView& /*in*/,
+                                             float* /*work*/, const Normalise& /*normalise*/,
+                                             int /*threads*/) {
+  return {};
+}
+
+}  // namespace medley::bench

@@ -1,0 +1,95 @@
+#include "kernels/cuda/device_plan.h"
+
+#include <algorithm>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "core/check.h"
+
+namespace medley::cuda {
+namespace {
+
+/// Appends a lowered plan to the tables of all steps.
+struct Tables {
+  std::vector<LoweredEntry> entries;
+  std::vector<LoweredTerm> terms;
+  std::vector<float> fields;
+
+  void append(const MixPlan& plan, std::int64_t images) {
+    validate(plan);
+    const LoweredPlan lowered = lower(plan, images);
+    for (LoweredEntry entry : lowered.entries) {
+      entry.term_begin += std::ssize(terms);
+      entry.field += std::ssize(fields);
+      entries.push_back(entry);
+    }
+    terms.insert(terms.end(), lowered.terms.begin(), lowered.terms.end());
+    fields.insert(fields.end(), plan.fields.begin(), plan.fields.end());
+  }
+};
+
+std::vector<LabelTerm> label_terms_of(std::span<const MixPlan> steps, std::int32_t terms) {
+  std::vector<LabelTerm> all;
+  for (const MixPlan& plan : steps) {
+    for (const MixEntry& entry : plan.entries) {
+      const std::size_t end = all.size() + static_cast<std::size_t>(terms);
+      if (entry.term_count == 0) {
+        all.push_back({entry.own.index - plan.base, entry.label_weight});
+        all.push_back({entry.partner.index - plan.base, 1 - entry.label_weight});
+      }
+      for (std::int32_t k = 0; k < entry.term_count; ++k) {
+        const MixTerm& term = plan.terms[static_cast<std::size_t>(entry.term_begin + k)];
+        all.push_back({term.source.index - plan.base, term.weight});
+      }
+      all.resize(end, {entry.own.index - plan.base, 0});
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+DevicePlan::DevicePlan(std::span<const MixPlan> steps, std::int64_t images)
+    : impl_(std::make_unique<Impl>()) {
+  if (steps.empty()) fail_argument("a device plan needs at least one step, got none");
+  Impl& p = *impl_;
+  p.steps = std::ssize(steps);
+  p.batch = std::ssize(steps[0].entries);
+  p.images = images;
+  p.size = steps[0].size;
+  if (p.batch == 0) fail_argument("a device plan needs at least one entry, got none");
+  Tables tables;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    if (std::ssize(steps[i].entries) != p.batch || !(steps[i].size == p.size)) {
+      fail_argument(fmt::format(
+          "all steps of a device plan must have {} entries of {}x{}, but step {} has {} of {}x{}",
+          p.batch, p.size.height, p.size.width, i, steps[i].entries.size(), steps[i].size.height,
+          steps[i].size.width));
+    }
+    for (const MixEntry& entry : steps[i].entries) {
+      p.label_terms = std::max(p.label_terms, entry.term_count);
+    }
+    tables.append(steps[i], images);
+  }
+  p.entries = DeviceArray<LoweredEntry>(std::span<const LoweredEntry>(tables.entries));
+  p.terms = DeviceArray<LoweredTerm>(std::span<const LoweredTerm>(tables.terms));
+  p.fields = DeviceArray<float>(std::span<const float>(tables.fields));
+  const std::vector<LabelTerm> labels = label_terms_of(steps, p.label_terms);
+  p.label_weights = DeviceArray<LabelTerm>(std::span<const LabelTerm>(labels));
+}
+
+DevicePlan::DevicePlan(const MixPlan& plan, std::int64_t images)
+    : DevicePlan(std::span(&plan, 1), images) {}
+
+DevicePlan::~DevicePlan() = default;
+DevicePlan::DevicePlan(DevicePlan&&) noexcept = default;
+DevicePlan& DevicePlan::operator=(DevicePlan&&) noexcept = default;
+
+std::int64_t DevicePlan::steps() const noexcept { return impl_->steps; }
+std::int64_t DevicePlan::batch() const noexcept { return impl_->batch; }
+std::int64_t DevicePlan::images() const noexcept { return impl_->images; }
+ImageSize DevicePlan::size() const noexcept { return impl_->size; }
+std::int32_t DevicePlan::label_terms() const noexcept { return impl_->label_terms; }
+
+}  // namespace medley::cuda

@@ -1,0 +1,9 @@
+#include "kernels/cuda/mix_vectors.cuh"
+
+namespace medley::cuda {
+
+void launch_mix_vectors_u8(const MixParams& params, cudaStream_t stream) {
+  launch_vectors_from<std::uint8_t>(params, stream);
+}
+
+}  // namespace medley::cuda

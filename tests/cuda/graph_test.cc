@@ -1,0 +1,68 @@
+// A captured step replays with new data: the step index on the device selects the batch.
+
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "cuda/device.h"
+#include "medley/medley.h"
+
+namespace medley {
+namespace {
+
+class CudaGraph : public test::CudaTest {};
+
+TEST_F(CudaGraph, ReplaysAnEpochStepByStep) {
+  constexpr std::int64_t kImages = 64;
+  constexpr std::int64_t kBatch = 16;
+  constexpr std::int64_t kSteps = kImages / kBatch;
+  const BatchShape set_shape{kImages, 3, 32, 32};
+  const BatchShape out_shape{kBatch, 3, 32, 32};
+  std::vector<std::uint8_t> pixels(static_cast<std::size_t>(set_shape.values()));
+  for (std::size_t i = 0; i < pixels.size(); ++i) {
+    pixels[i] = static_cast<std::uint8_t>(i * 2654435761u >> 24);
+  }
+  MixPolicy policy{.method = "hmix", .pairing = Pairing::dataset, .augment = {2, 0.5}};
+  const Sampler sampler(policy, {32, 32}, 11);
+  std::vector<MixPlan> steps;
+  for (std::int64_t s = 0; s < kSteps; ++s) {
+    steps.push_back(sampler.plan({.batch = kBatch, .first = s * kBatch, .dataset_size = kImages}));
+  }
+  const MixOptions options{.normalise = {{120, 121, 122}, {60, 61, 62}}};
+
+  const auto device_pixels = test::upload(pixels);
+  cuda::DeviceArray<float> device_out(static_cast<std::size_t>(out_shape.values()));
+  const auto device_step = test::upload(std::vector<std::int64_t>{0});
+  const cuda::DevicePlan plan(steps, kImages);
+  const ImageBatchView in{device_pixels.get(), DType::u8, Layout::nchw, set_shape,
+                          dense_strides(set_shape, Layout::nchw)};
+  const MutableImageBatchView out{device_out.get(), DType::f32, Layout::nchw, out_shape,
+                                  dense_strides(out_shape, Layout::nchw)};
+
+  cudaStream_t stream = nullptr;
+  MEDLEY_CUDA_CHECK(cudaStreamCreate(&stream));
+  MEDLEY_CUDA_CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+  cuda::mix(plan, in, out, options, stream, {device_step.get()});
+  cuda::advance(device_step.get(), stream);
+  cudaGraph_t graph = nullptr;
+  MEDLEY_CUDA_CHECK(cudaStreamEndCapture(stream, &graph));
+  cudaGraphExec_t exec = nullptr;
+  MEDLEY_CUDA_CHECK(cudaGraphInstantiate(&exec, graph, 0));
+
+  // One step more than the epoch has: the index wraps around.
+  for (std::int64_t s = 0; s <= kSteps; ++s) {
+    MEDLEY_CUDA_CHECK(cudaGraphLaunch(exec, stream));
+    MEDLEY_CUDA_CHECK(cudaStreamSynchronize(stream));
+    std::vector<float> expected(static_cast<std::size_t>(out_shape.values()));
+    mix(steps[static_cast<std::size_t>(s % kSteps)],
+        view_of(std::span<const std::uint8_t>(pixels), set_shape),
+        mutable_view_of(expected, out_shape), options);
+    EXPECT_EQ(test::download(device_out, expected.size()), expected) << "step " << s;
+  }
+  MEDLEY_CUDA_CHECK(cudaGraphExecDestroy(exec));
+  MEDLEY_CUDA_CHECK(cudaGraphDestroy(graph));
+  MEDLEY_CUDA_CHECK(cudaStreamDestroy(stream));
+}
+
+}  // namespace
+}  // namespace medley
