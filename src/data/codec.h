@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "medley/data/image.h"
+
+namespace medley {
+
+/// Throws IoError unless a picture of these dimensions may be decoded.
+void check_decoded_size(std::int64_t height, std::int64_t width, std::string_view name);
+
+/// Throws InvalidArgument unless `size` is within the limits and has `values` = channels * pixels.
+void check_pixels(ImageSize size, std::size_t values, std::int32_t channels);
+
+// The codecs behind decode_image and encode_png. The bytes are known to begin like the format.
+[[nodiscard]] Image decode_png(std::span<const std::uint8_t> bytes, std::string_view name);
+[[nodiscard]] Image decode_jpeg(std::span<const std::uint8_t> bytes, std::string_view name);
+
+/// `channels` is 1 or 3; sizes are checked by the caller.
+[[nodiscard]] std::vector<std::uint8_t> encode_png_rows(ImageSize size, std::int32_t channels,
+                                                        std::span<const std::uint8_t> values);
+
+}  // namespace medley

@@ -1,0 +1,128 @@
+#include "data/file.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <string_view>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "medley/error.h"
+
+namespace medley {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMaxFileBytes = std::size_t{1} << 30;
+constexpr std::size_t kChunkBytes = std::size_t{1} << 18;
+
+[[noreturn]] void fail_errno(std::string_view action, const fs::path& path) {
+  const std::error_code code(errno, std::generic_category());
+  throw IoError(fmt::format("cannot {} {}: {}", action, path.string(), code.message()));
+}
+
+/// An open file descriptor, closed on the way out.
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  ~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+
+  [[nodiscard]] int get() const noexcept { return fd_; }
+  [[nodiscard]] bool close() noexcept {
+    const int fd = fd_;
+    fd_ = -1;
+    return ::close(fd) == 0;
+  }
+
+ private:
+  int fd_;
+};
+
+/// A name that is removed unless the file was moved to its place.
+class TemporaryName {
+ public:
+  explicit TemporaryName(fs::path path) : path_(std::move(path)) {}
+  ~TemporaryName() {
+    if (!moved_) ::unlink(path_.c_str());
+  }
+  TemporaryName(const TemporaryName&) = delete;
+  TemporaryName& operator=(const TemporaryName&) = delete;
+
+  [[nodiscard]] bool move_to(const fs::path& target) {
+    moved_ = ::rename(path_.c_str(), target.c_str()) == 0;
+    return moved_;
+  }
+
+ private:
+  fs::path path_;
+  bool moved_ = false;
+};
+
+fs::path temporary_beside(const fs::path& path) {
+  static std::atomic<unsigned> counter{0};
+  return path.parent_path() / fmt::format(".medley-{}-{}.tmp", ::getpid(), counter.fetch_add(1));
+}
+
+bool write_all(int fd, std::span<const std::uint8_t> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
+    if (written < 0 && errno != EINTR) return false;
+    if (written > 0) bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+}  // namespace
+
+std::vector<std::uint8_t> read_file(const fs::path& path) {
+  std::error_code ignored;
+  if (fs::is_directory(path, ignored)) {
+    throw IoError(fmt::format("{} is a directory, expected a file", path.string()));
+  }
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.get() < 0) fail_errno("open", path);
+
+  std::vector<std::uint8_t> bytes;
+  const std::uintmax_t expected = fs::file_size(path, ignored);
+  if (!ignored && expected <= kMaxFileBytes) bytes.reserve(expected + kChunkBytes);
+  for (;;) {
+    const std::size_t used = bytes.size();
+    bytes.resize(used + kChunkBytes);
+    const ssize_t count = ::read(file.get(), bytes.data() + used, kChunkBytes);
+    if (count < 0 && errno != EINTR) fail_errno("read", path);
+    bytes.resize(used + static_cast<std::size_t>(count > 0 ? count : 0));
+    if (count == 0) return bytes;
+    if (bytes.size() > kMaxFileBytes) {
+      throw IoError(
+          fmt::format("{} is too large, expected at most {} bytes", path.string(), kMaxFileBytes));
+    }
+  }
+}
+
+void write_file(const fs::path& path, std::span<const std::uint8_t> bytes) {
+  std::error_code ignored;
+  if (fs::is_directory(path, ignored)) {
+    throw IoError(fmt::format("cannot write {}: it is a directory", path.string()));
+  }
+  // Renaming onto a device or pipe would replace it.
+  if (fs::exists(path, ignored) && !fs::is_regular_file(path, ignored)) {
+    throw IoError(fmt::format("cannot write {}: it is not a regular file", path.string()));
+  }
+  const fs::path name = temporary_beside(path);
+  Descriptor file(::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  if (file.get() < 0) fail_errno("write", path);
+  TemporaryName temporary(name);
+  if (!write_all(file.get(), bytes) || !file.close() || !temporary.move_to(path)) {
+    fail_errno("write", path);
+  }
+}
+
+}  // namespace medley

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <vector>
+
+namespace medley {
+
+/// The whole file, at most 1 GiB of it. Throws IoError.
+[[nodiscard]] std::vector<std::uint8_t> read_file(const std::filesystem::path& path);
+
+/// Writes under a temporary name in the same directory, then renames: after an IoError neither a
+/// temporary nor a partial file remains, and a file that was there before is untouched.
+void write_file(const std::filesystem::path& path, std::span<const std::uint8_t> bytes);
+
+}  // namespace medley

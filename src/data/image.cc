@@ -1,0 +1,115 @@
+#include "medley/data/image.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "data/codec.h"
+#include "data/file.h"
+#include "medley/error.h"
+
+namespace medley {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array<std::uint8_t, 4> kPngStart = {0x89, 'P', 'N', 'G'};
+constexpr std::array<std::uint8_t, 3> kJpegStart = {0xFF, 0xD8, 0xFF};
+
+bool starts_with(std::span<const std::uint8_t> bytes, std::span<const std::uint8_t> start) {
+  return bytes.size() >= start.size() && std::equal(start.begin(), start.end(), bytes.begin());
+}
+
+bool has_image_extension(const fs::path& path) {
+  std::string extension = path.extension().string();
+  for (char& c : extension) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return extension == ".png" || extension == ".jpg" || extension == ".jpeg";
+}
+
+}  // namespace
+
+void check_decoded_size(std::int64_t height, std::int64_t width, std::string_view name) {
+  if (height < 1 || width < 1) {
+    throw IoError(fmt::format("{} has no pixels: its size is {} x {}", name, width, height));
+  }
+  if (height > kMaxImageSide || width > kMaxImageSide || height * width > kMaxImagePixels) {
+    throw IoError(
+        fmt::format("{} is too large: expected at most {} pixels and {} on a side, got {} x {}",
+                    name, kMaxImagePixels, kMaxImageSide, width, height));
+  }
+}
+
+void check_pixels(ImageSize size, std::size_t values, std::int32_t channels) {
+  if (size.height < 1 || size.width < 1 || size.height > kMaxImageSide ||
+      size.width > kMaxImageSide || size.pixels() > kMaxImagePixels) {
+    throw InvalidArgument(
+        fmt::format("an image must have 1 to {} pixels and at most {} on a side, got {} x {}",
+                    kMaxImagePixels, kMaxImageSide, size.width, size.height));
+  }
+  if (values != static_cast<std::size_t>(channels * size.pixels())) {
+    throw InvalidArgument(fmt::format("an image of {} x {} must have {} values, got {}", size.width,
+                                      size.height, channels * size.pixels(), values));
+  }
+}
+
+ImageBatchView view_of(const Image& image) {
+  check_pixels(image.size, image.rgb.size(), 3);
+  const auto [height, width] = image.size;
+  return {.data = image.rgb.data(),
+          .dtype = DType::u8,
+          .layout = Layout::nhwc,
+          .shape = {.count = 1, .channels = 3, .height = height, .width = width},
+          .strides = {.image = 3 * image.size.pixels(),
+                      .channel = 1,
+                      .row = 3 * std::int64_t{width},
+                      .column = 3}};
+}
+
+Image decode_image(std::span<const std::uint8_t> bytes, std::string_view name) {
+  if (starts_with(bytes, kPngStart)) return decode_png(bytes, name);
+  if (starts_with(bytes, kJpegStart)) return decode_jpeg(bytes, name);
+  if (bytes.empty()) throw IoError(fmt::format("{} is empty, expected a PNG or JPEG file", name));
+  throw IoError(fmt::format("{} is neither PNG nor JPEG", name));
+}
+
+Image read_image(const fs::path& path) { return decode_image(read_file(path), path.string()); }
+
+std::vector<std::uint8_t> encode_png(const Image& image) {
+  check_pixels(image.size, image.rgb.size(), 3);
+  return encode_png_rows(image.size, 3, image.rgb);
+}
+
+std::vector<std::uint8_t> encode_png_grey(ImageSize size, std::span<const std::uint8_t> grey) {
+  check_pixels(size, grey.size(), 1);
+  return encode_png_rows(size, 1, grey);
+}
+
+void write_png(const fs::path& path, const Image& image) { write_file(path, encode_png(image)); }
+
+void write_png_grey(const fs::path& path, ImageSize size, std::span<const std::uint8_t> grey) {
+  write_file(path, encode_png_grey(size, grey));
+}
+
+std::vector<fs::path> list_images(const fs::path& directory) {
+  std::error_code error;
+  std::vector<fs::path> paths;
+  fs::directory_iterator entries(directory, error);
+  for (; !error && entries != fs::directory_iterator(); entries.increment(error)) {
+    std::error_code ignored;
+    if (has_image_extension(entries->path()) && entries->is_regular_file(ignored)) {
+      paths.push_back(entries->path());
+    }
+  }
+  if (error) {
+    throw IoError(fmt::format("cannot list {}: {}", directory.string(), error.message()));
+  }
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+}  // namespace medley

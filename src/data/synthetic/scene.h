@@ -1,0 +1,95 @@
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "core/rng.h"
+#include "data/synthetic/colour.h"
+#include "data/synthetic/geometry.h"
+#include "medley/data/image.h"
+
+namespace medley::synthetic {
+
+/// The colours of a picture and the numbers in [0, 1) that vary a drawing.
+struct Look {
+  Colour main;    ///< the object
+  Colour second;  ///< its neighbour on the colour wheel
+  Colour accent;  ///< stands out on `main`
+  Colour dark;
+  Colour light;
+  std::array<double, 8> dial{};
+};
+
+/// One point of the picture under the brush: colours are laid over each other.
+struct Pen {
+  double pixel = 0.01;  ///< width of a pixel in the units of distances
+  Vec light;            ///< direction the light comes from, unit length
+  Colour colour;
+
+  /// Lays `c` over the point where distance < 0, with an edge one pixel wide.
+  void over(double distance, const Colour& c, double opacity = 1) {
+    const double cover = clamp01(0.5 - distance / pixel);
+    if (cover > 0) colour = mix(colour, c, cover * opacity);
+  }
+
+  /// The same with an edge `width` wide.
+  void soft(double distance, const Colour& c, double width, double opacity) {
+    colour = mix(colour, c, opacity * (1 - smooth(-width, width, distance)));
+  }
+};
+
+/// Something to draw. Both functions take points of the object's own plane, where it fills the
+/// circle of radius 1 around the origin.
+struct Object {
+  std::string_view name;
+  double spin = 0;  ///< greatest tilt in turns
+  double size = 1;  ///< relative size that makes all objects look equally large
+  double (*outline)(Vec p, const Look& look) = nullptr;
+  void (*paint)(Pen& pen, Vec p, const Look& look) = nullptr;
+};
+
+/// The objects, by class.
+[[nodiscard]] const std::array<Object, 12>& objects();
+
+// The drawings, grouped by file.
+Object ball(), donut(), star(), heart(), moon();  // objects_simple.cc
+Object flower(), fish(), cat(), mushroom();       // objects_nature.cc
+Object house(), balloon(), boat();                // objects_built.cc
+
+/// `base` lit softly from pen.light: brighter towards it, darker at the far edge. `distance` is
+/// that of the part's outline and `depth` how far in the rounding goes.
+[[nodiscard]] Colour lit(const Pen& pen, const Colour& base, Vec p, double distance, double depth);
+
+/// Two eyes, a smile and cheeks, `size` wide around the origin.
+void paint_face(Pen& pen, Vec p, double size, const Colour& ink);
+
+/// A pattern behind the object. `at` gives the colour at a point of the picture's plane, where the
+/// shorter side spans [-1, 1].
+class Background {
+ public:
+  Background(RandomStream& random, double hue, bool bright);
+  [[nodiscard]] Colour at(Vec p, double pixel) const;
+
+ private:
+  struct Spot {
+    Vec centre;
+    double size;
+    Colour colour;
+    double turn;
+  };
+
+  [[nodiscard]] Colour gradient(Vec p) const;
+
+  int kind_;
+  Colour first_, second_, third_;
+  Vec axis_;
+  Vec centre_;
+  double period_;
+  std::uint32_t salt_;
+  std::array<Spot, 26> spots_{};
+};
+
+/// Draws everything that varies and paints the picture.
+[[nodiscard]] Image render(RandomStream& random, const Object& object, ImageSize size);
+
+}  // namespace medley::synthetic

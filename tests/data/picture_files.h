@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "medley/data/image.h"
+
+namespace medley::test {
+
+/// An empty directory that is removed with everything in it.
+class TemporaryDirectory {
+ public:
+  TemporaryDirectory();
+  ~TemporaryDirectory();
+  TemporaryDirectory(const TemporaryDirectory&) = delete;
+  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
+
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+  /// Number of entries, hidden ones included.
+  [[nodiscard]] std::ptrdiff_t entries() const;
+
+ private:
+  std::filesystem::path path_;
+};
+
+void write_bytes(const std::filesystem::path& path, std::span<const std::uint8_t> bytes);
+
+/// A PNG file by libpng's writer, of any kind. `samples` holds one number per pixel and channel.
+struct PngKind {
+  std::int32_t colour_type = 2;  ///< 0 grey, 2 RGB, 3 palette, 4 grey + alpha, 6 RGBA
+  std::int32_t depth = 8;
+  bool interlaced = false;
+  bool transparency = false;  ///< adds a tRNS chunk (colour types 0, 2 and 3)
+
+  [[nodiscard]] std::int32_t channels() const {
+    return colour_type == 2 ? 3 : colour_type == 4 ? 2 : colour_type == 6 ? 4 : 1;
+  }
+};
+[[nodiscard]] std::vector<std::uint8_t> png_file(const PngKind& kind, ImageSize size,
+                                                 std::span<const std::uint32_t> samples);
+/// The colour of palette entry `i` in such files.
+[[nodiscard]] std::uint8_t palette_value(std::uint32_t i, int channel);
+
+/// A JPEG file by libjpeg's writer; 1 component is grey, 3 RGB, 4 CMYK.
+struct JpegKind {
+  std::int32_t components = 3;
+  bool progressive = false;
+  int quality = 95;
+};
+[[nodiscard]] std::vector<std::uint8_t> jpeg_file(const JpegKind& kind, ImageSize size,
+                                                  std::span<const std::uint8_t> values);
+
+/// A smooth colourful picture.
+[[nodiscard]] Image gradient_image(ImageSize size);
+
+/// The text of the IoError that decoding gives, or "" if it gives none.
+[[nodiscard]] std::string decode_error(std::span<const std::uint8_t> bytes,
+                                       std::string_view name = "file");
+
+}  // namespace medley::test
