@@ -1,0 +1,91 @@
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/command.h"
+#include "cli/console.h"
+#include "cli/help_format.h"
+#include "cli/interrupt.h"
+#include "cli/options.h"
+#include "cli/output_options.h"
+#include "cli/progress.h"
+#include "cli/staged_output.h"
+#include "medley/data/image.h"
+#include "medley/report/contact_sheet.h"
+
+namespace medley::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kFooter =
+    "Examples:\n"
+    "  medley demo --out demo\n"
+    "  medley demo cat.png dog.png --out demo --tile 128";
+
+struct DemoCommand {
+  OutputOptions output;
+  std::vector<std::string> inputs;
+  std::string folder = "medley-demo";
+  ContactSheetOptions sheet;
+};
+
+int run(DemoCommand& command) {
+  ContactSheetOptions& sheet = command.sheet;
+  for (const std::string& path : command.inputs) sheet.sources.push_back(read_image(path));
+  const std::vector<SheetRow> rows = default_sheet_rows();
+  nlohmann::ordered_json report = {{"schema", "medley.demo/1"}, {"seed", sheet.seed}};
+  const fs::path folder = command.folder;
+  const fs::path sheet_name = "contact_sheet.png";
+
+  watch_interrupts();
+  StagedFolder output(folder);
+  {
+    Progress progress("drawing", std::ssize(rows) + 1, command.output.quiet);
+    output.write(sheet_name, encode_png(contact_sheet(sheet)));
+    progress.tick();
+    for (const SheetRow& row : rows) {
+      check_interrupt();
+      const fs::path name = fs::path("methods") / (row.policy.method + ".png");
+      output.write(name, encode_png(method_picture(row, sheet)));
+      report["methods"][row.policy.method] = (folder / name).string();
+      progress.tick();
+    }
+  }
+  output.commit();
+
+  report["contact_sheet"] = (folder / sheet_name).string();
+  const std::string line = fmt::format(
+      "{} shows every method, {} one each (seed {}); next, try: medley mix A.png B.png --method "
+      "hmix\n",
+      (folder / sheet_name).string(), (folder / "methods").string(), sheet.seed);
+  print(command.output.json ? to_text(report) : line);
+  return kDone;
+}
+
+}  // namespace
+
+Command add_demo(CLI::App& program) {
+  CLI::App* app =
+      program.add_subcommand("demo", "Draw pictures, mix them with every method, show the results");
+  app->footer(kFooter);
+  const auto command = std::make_shared<DemoCommand>();
+  app->add_option("IMAGES", command->inputs,
+                  "your own pictures (PNG or JPEG), the own image first; others are drawn");
+  add_path(*app, "--out", command->folder, "DIR",
+           "folder for contact_sheet.png and methods/NAME.png; existing ones are replaced")
+      ->default_str(command->folder)
+      ->group("Pictures");
+  add_integer(*app, "--tile", command->sheet.tile, "side of a picture in pixels, 16 to 1024")
+      ->group("Pictures");
+  add_seed(*app, command->sheet.seed);
+  command->output.add_to(*app, "medley.demo/1");
+  add_help(*app);
+  return {app, [command] { return run(*command); }};
+}
+
+}  // namespace medley::cli

@@ -1,0 +1,143 @@
+#include <memory>
+#include <string>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/command.h"
+#include "cli/console.h"
+#include "cli/help_format.h"
+#include "cli/output_options.h"
+#include "medley/backend.h"
+#include "medley/policy.h"
+#include "medley/version.h"
+
+namespace medley::cli {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr std::size_t kColumn = 18;  // of the table
+constexpr std::size_t kWidth = 78;   // of its second column
+
+constexpr const char* kFooter =
+    "Examples:\n"
+    "  medley info\n"
+    "  medley info --json";
+
+/// A default as JSON: a number where it is one, null where there is none, else the text.
+ordered_json default_json(std::string_view text) {
+  if (text.empty()) return nullptr;
+  const ordered_json value = ordered_json::parse(text, nullptr, /*allow_exceptions=*/false);
+  return value.is_number() ? value : ordered_json(text);
+}
+
+ordered_json method_json(const MethodInfo& method) {
+  ordered_json options = ordered_json::object();
+  for (const OptionInfo& option : method.options) {
+    options[std::string(option.name)] = default_json(option.default_value);
+  }
+  return {{"name", method.name},
+          {"summary", method.summary},
+          {"source", method.source},
+          {"options", options},
+          {"unbounded_lam", method.unbounded_lam},
+          {"in_place", method.in_place}};
+}
+
+/// Options that every method takes.
+ordered_json common_options() {
+  const MixPolicy policy;
+  return {{"lam", nullptr},
+          {"prob", policy.prob},
+          {"label", name_of(policy.label)},
+          {"mode", name_of(policy.mode)},
+          {"pairing", name_of(policy.pairing)},
+          {"no_self", policy.no_self},
+          {"same_class", false},
+          {"other_class", false},
+          {"pad", policy.augment.pad},
+          {"flip", policy.augment.flip}};
+}
+
+ordered_json info_json() {
+  ordered_json object = {{"schema", "medley.info/1"}, {"version", kVersion}};
+  object["methods"] = ordered_json::array();
+  for (const MethodInfo* method : methods()) object["methods"].push_back(method_json(*method));
+  object["common_options"] = common_options();
+  object["backends"] = ordered_json::array();
+  for (const Backend backend : available_backends()) object["backends"].push_back(name_of(backend));
+  object["simd_targets"] = simd_targets();
+  object["build"] = {{"compiler", MEDLEY_BUILD_COMPILER},
+                     {"type", MEDLEY_BUILD_TYPE},
+                     {"sanitizers", MEDLEY_BUILD_SANITIZERS},
+                     {"assertions",
+#ifdef NDEBUG
+                      false
+#else
+                      true
+#endif
+                     }};
+  return object;
+}
+
+std::string words(const ordered_json& list) {
+  std::string text;
+  for (const ordered_json& item : list)
+    text += (text.empty() ? "" : ", ") + item.get<std::string>();
+  return text;
+}
+
+std::string option_words(const ordered_json& options) {
+  std::string text;
+  for (const auto& [name, value] : options.items()) {
+    std::string flag = "--" + (name == "masks" ? std::string("mask-in") : name);
+    for (char& c : flag) c = c == '_' ? '-' : c;
+    if (!text.empty()) text += ", ";
+    text += flag;
+    if (value.is_string()) text += ' ' + value.get<std::string>();
+    if (value.is_number()) text += ' ' + value.dump();
+  }
+  return text;
+}
+
+std::string info_text(const ordered_json& info) {
+  std::string text = fmt::format("medley {}\n\nMethods (options with their defaults)\n",
+                                 info["version"].get<std::string>());
+  const auto line = [&](std::string_view name, const std::string& value) {
+    if (value.empty()) return;
+    text += fmt::format("  {:{}}{}\n", name, kColumn - 2, wrap(value, kWidth, kColumn));
+  };
+  for (const ordered_json& method : info["methods"]) {
+    line(method["name"].get<std::string>(), method["summary"].get<std::string>());
+    line("", option_words(method["options"]));
+    line("", method["source"].get<std::string>());
+  }
+  text += "\nEvery method\n";
+  line("options", option_words(info["common_options"]));
+  text += "\nThis build\n";
+  line("backends", words(info["backends"]));
+  line("SIMD targets", words(info["simd_targets"]));
+  line("compiler", info["build"]["compiler"].get<std::string>());
+  line("build type", info["build"]["type"].get<std::string>());
+  line("sanitizers", info["build"]["sanitizers"].get<std::string>());
+  return text;
+}
+
+}  // namespace
+
+Command add_info(CLI::App& program) {
+  CLI::App* app =
+      program.add_subcommand("info", "List methods with their options, backends and build");
+  app->footer(kFooter);
+  const auto output = std::make_shared<OutputOptions>();
+  output->add_to(*app, "medley.info/1");
+  add_help(*app);
+  return {app, [output] {
+            const ordered_json info = info_json();
+            print(output->json ? to_text(info) : info_text(info));
+            return kDone;
+          }};
+}
+
+}  // namespace medley::cli

@@ -1,0 +1,12 @@
+#pragma once
+
+namespace medley::cli {
+
+/// Makes Ctrl-C and SIGTERM stop the program at the next `check_interrupt`, so that half-written
+/// output is removed. A second one ends it at once.
+void watch_interrupts();
+
+/// Throws medley::Error if the user asked to stop since `watch_interrupts`.
+void check_interrupt();
+
+}  // namespace medley::cli

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace medley::cli {
+
+/// A progress line: "mixing [#####-----] 50/100  12.5/s  0:04 left". `seconds` is the time that
+/// `done` items of `total` took.
+[[nodiscard]] std::string progress_line(std::string_view label, std::int64_t done,
+                                        std::int64_t total, double seconds);
+
+/// Draws that line on standard error, at most ten times a second, and wipes it when destroyed.
+/// Does nothing with `quiet` or where standard error is no terminal.
+class Progress {
+ public:
+  Progress(std::string_view label, std::int64_t total, bool quiet);
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  /// One more item is done.
+  void tick();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  std::string label_;
+  std::int64_t total_;
+  std::int64_t done_ = 0;
+  bool shown_;
+  Clock::time_point start_ = Clock::now();
+  Clock::time_point drawn_ = start_;
+};
+
+}  // namespace medley::cli

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace medley::cli {
+
+/// Output files that appear in full or not at all: they are written under temporary names in the
+/// folder they belong to, and renamed together. Whatever was not committed is removed. An existing
+/// file is replaced, the target of a symbolic link too; what is not a plain file (/dev/null, a
+/// pipe) is written to directly.
+class StagedFiles {
+ public:
+  StagedFiles() = default;
+  ~StagedFiles();
+  StagedFiles(const StagedFiles&) = delete;
+  StagedFiles& operator=(const StagedFiles&) = delete;
+
+  /// Prepares `target`. Throws IoError if it is a folder, would be in one that does not exist, or
+  /// cannot be written in full.
+  void write(const std::filesystem::path& target, std::span<const std::uint8_t> bytes);
+  void commit();
+
+ private:
+  std::vector<std::pair<std::filesystem::path, std::filesystem::path>> moves_;
+};
+
+/// The same for a folder of files: they are written to a hidden folder inside `target`, which is
+/// created if need be, and moved up together. Files of other names that `target` holds are left.
+class StagedFolder {
+ public:
+  /// Throws IoError if `target` cannot be made or written to.
+  explicit StagedFolder(const std::filesystem::path& target);
+  ~StagedFolder();
+  StagedFolder(const StagedFolder&) = delete;
+  StagedFolder& operator=(const StagedFolder&) = delete;
+
+  /// Prepares the file `target / relative`.
+  void write(const std::filesystem::path& relative, std::span<const std::uint8_t> bytes);
+  void commit();
+
+ private:
+  void clean_up() noexcept;
+
+  std::filesystem::path target_;
+  std::filesystem::path staging_;
+  std::vector<std::filesystem::path> created_;  // folders made for this, outermost first
+};
+
+[[nodiscard]] std::span<const std::uint8_t> bytes_of(std::string_view text);
+
+}  // namespace medley::cli
