@@ -3,6 +3,8 @@
 
 #include <cstdlib>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -81,6 +83,100 @@ TEST_F(CudaMix, MatchesReferenceOnTheWholeList) {
             }
             ASSERT_EQ(compare(c, number), "") << c.describe();
           }
+        }
+      }
+    }
+  }
+}
+
+/// One entry of each kind of mask and more: boxes that copy or blend on either side, wrap or are
+/// empty, shrunk partners, sums.
+MixPlan plan_of_all_kinds(ImageSize size, bool windows) {
+  MixPlan plan;
+  plan.method = "custom";
+  plan.size = size;
+  const auto add = [&](const Mask& mask) -> MixEntry& {
+    MixEntry& entry = plan.entries.emplace_back();
+    const auto i = std::ssize(plan.entries);
+    entry.own = {.index = i % 4, .dy = windows ? 1 : 0, .dx = windows ? -2 : 0, .flip = windows};
+    entry.partner = {.index = (i + 1) % 4};
+    entry.mask = mask;
+    return entry;
+  };
+  for (const double value : {0.0, 0.3, 1.0}) add(FlatMask{value});
+  for (const double inside : {0.0, 0.25, 1.0}) {
+    for (const double outside : {0.0, 0.75, 1.0}) {
+      add(BoxMask{
+          .top = 3, .left = 5, .height = 9, .width = 14, .inside = inside, .outside = outside});
+      add(BoxMask{.top = size.height - 4,
+                  .left = size.width - 7,
+                  .height = 9,
+                  .width = 14,
+                  .inside = inside,
+                  .outside = outside});
+      for (const Resample resample : {Resample::nearest, Resample::bilinear}) {
+        add(BoxMask{.top = 2,
+                    .left = 1,
+                    .height = 11,
+                    .width = 19,
+                    .inside = inside,
+                    .outside = outside})
+            .resample = resample;
+      }
+    }
+  }
+  add(GaussianMask{.cy = 4, .cx = 9, .tau = 0.3, .peak = Peak::own});
+  add(GaussianMask{.cy = 20, .cx = 0, .tau = 1e-9, .peak = Peak::partner});
+  add(FieldMask{.offset = 0});
+  add(FieldMask{.offset = 3});
+  for (std::int64_t i = 0; i < size.pixels() + 3; ++i) {
+    plan.fields.push_back(static_cast<float>(i % 5) / 4.0f);
+  }
+  for (const std::vector<double>& weights :
+       {std::vector<double>{0.5, 0.5}, {0.2, 0.0, 0.8}, {0.0, 0.1, 0.2, 0.3, 0.4}}) {
+    MixEntry& entry = add(FlatMask{weights[0]});
+    entry.term_begin = std::ssize(plan.terms);
+    entry.term_count = static_cast<std::int32_t>(weights.size());
+    for (std::size_t k = 0; k < weights.size(); ++k) {
+      Source source = entry.own;
+      source.index = static_cast<std::int64_t>(k) % 4;
+      plan.terms.push_back({source, weights[k]});
+    }
+    entry.own = plan.terms[static_cast<std::size_t>(entry.term_begin)].source;
+    entry.partner = plan.terms[static_cast<std::size_t>(entry.term_begin) + 1].source;
+  }
+  return plan;
+}
+
+TEST_F(CudaMix, MixesAllKindsInOnePlan) {
+  const ImageSize size{24, 32};
+  const BatchShape in_shape{4, 3, size.height, size.width};
+  for (const bool windows : {false, true}) {
+    const MixPlan all = plan_of_all_kinds(size, windows);
+    // A shrunk partner that shows outside its box is mixed in another way; so take it along or not.
+    MixPlan some = all;
+    std::erase_if(some.entries, [](const MixEntry& e) {
+      const auto* box = std::get_if<BoxMask>(&e.mask);
+      return e.resample != Resample::none && box->outside != 1;
+    });
+    for (const MixPlan* plan : {&all, &std::as_const(some)}) {
+      for (const Layout layout : {Layout::nchw, Layout::nhwc}) {
+        for (const auto& [in_type, out_type] : {std::pair{DType::f32, DType::f32},
+                                                {DType::f16, DType::f16},
+                                                {DType::bf16, DType::f32},
+                                                {DType::u8, DType::bf16},
+                                                {DType::u8, DType::u8}}) {
+          Batch in(in_type, layout, in_shape);
+          in.fill_random(7);
+          Batch expected(out_type, layout, {std::ssize(plan->entries), 3, size.height, size.width});
+          Batch actual = expected;
+          MixOptions options{.backend = Backend::reference,
+                             .normalise = {{0.4f, 0.5f, 0.6f}, {0.3f, 0.5f, 0.7f}}};
+          mix(*plan, in.view(), expected.mutable_view(), options);
+          options.backend = Backend::cuda;
+          mix(*plan, in.view(), actual.mutable_view(), options);
+          EXPECT_EQ(test::difference(expected, actual, out_type), "")
+              << name_of(in_type) << " " << name_of(out_type) << " " << name_of(layout);
         }
       }
     }

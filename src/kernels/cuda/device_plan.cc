@@ -12,9 +12,10 @@ namespace {
 
 /// Appends a lowered plan to the tables of all steps.
 struct Tables {
-  std::vector<LoweredEntry> entries;
+  std::vector<DeviceEntry> entries;
   std::vector<LoweredTerm> terms;
   std::vector<float> fields;
+  PlanNeeds needs;
 
   void append(const MixPlan& plan, std::int64_t images) {
     validate(plan);
@@ -22,8 +23,12 @@ struct Tables {
     for (LoweredEntry entry : lowered.entries) {
       entry.term_begin += std::ssize(terms);
       entry.field += std::ssize(fields);
-      entries.push_back(entry);
+      entries.push_back({entry});
+      needs.families[static_cast<std::size_t>(family_of(entry))] = true;
+      needs.windows |= !entry.own.whole() || !entry.partner.whole();
+      needs.resampled_outside |= entry.resample != Resample::none && entry.outside.partner != 0;
     }
+    for (const LoweredTerm& term : lowered.terms) needs.windows |= !term.source.whole();
     terms.insert(terms.end(), lowered.terms.begin(), lowered.terms.end());
     fields.insert(fields.end(), plan.fields.begin(), plan.fields.end());
   }
@@ -72,7 +77,8 @@ DevicePlan::DevicePlan(std::span<const MixPlan> steps, std::int64_t images)
     }
     tables.append(steps[i], images);
   }
-  p.entries = DeviceArray<LoweredEntry>(std::span<const LoweredEntry>(tables.entries));
+  p.needs = tables.needs;
+  p.entries = DeviceArray<DeviceEntry>(std::span<const DeviceEntry>(tables.entries));
   p.terms = DeviceArray<LoweredTerm>(std::span<const LoweredTerm>(tables.terms));
   p.fields = DeviceArray<float>(std::span<const float>(tables.fields));
   const std::vector<LabelTerm> labels = label_terms_of(steps, p.label_terms);

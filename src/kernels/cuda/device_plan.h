@@ -4,6 +4,8 @@
 #include <cstdint>
 
 #include "kernels/cuda/memory.h"
+#include "kernels/cuda/params.h"
+#include "kernels/cuda/tile.h"
 #include "kernels/lower.h"
 #include "medley/cuda.h"
 
@@ -21,7 +23,8 @@ struct DevicePlan::Impl {
   std::int64_t images = 0;
   ImageSize size;
   std::int32_t label_terms = 2;
-  DeviceArray<LoweredEntry> entries;  // steps x batch
+  PlanNeeds needs;
+  DeviceArray<DeviceEntry> entries;  // steps x batch
   DeviceArray<LoweredTerm> terms;
   DeviceArray<float> fields;
   DeviceArray<LabelTerm> label_weights;  // steps x batch x label_terms

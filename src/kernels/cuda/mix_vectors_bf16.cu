@@ -2,8 +2,8 @@
 
 namespace medley::cuda {
 
-void launch_mix_vectors_bf16(const MixParams& params, cudaStream_t stream) {
-  launch_vectors_from<BF16>(params, stream);
+void launch_mix_vectors_bf16(const MixCall& call, cudaStream_t stream) {
+  launch_vectors_from<BF16>(call, stream);
 }
 
 }  // namespace medley::cuda

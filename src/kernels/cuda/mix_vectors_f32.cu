@@ -2,8 +2,8 @@
 
 namespace medley::cuda {
 
-void launch_mix_vectors_f32(const MixParams& params, cudaStream_t stream) {
-  launch_vectors_from<float>(params, stream);
+void launch_mix_vectors_f32(const MixCall& call, cudaStream_t stream) {
+  launch_vectors_from<float>(call, stream);
 }
 
 }  // namespace medley::cuda

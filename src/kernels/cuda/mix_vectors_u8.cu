@@ -2,8 +2,8 @@
 
 namespace medley::cuda {
 
-void launch_mix_vectors_u8(const MixParams& params, cudaStream_t stream) {
-  launch_vectors_from<std::uint8_t>(params, stream);
+void launch_mix_vectors_u8(const MixCall& call, cudaStream_t stream) {
+  launch_vectors_from<std::uint8_t>(call, stream);
 }
 
 }  // namespace medley::cuda

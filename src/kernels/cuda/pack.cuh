@@ -18,6 +18,89 @@ struct alignas(sizeof(T) * kCount) Pack {
   T values[kCount];
 };
 
+/// Loads if `wanted`, else gives zeros: a predicate rather than a branch, so that the loads of
+/// several packs follow one another at once. From memory that the kernel does not write.
+template <typename P>
+__device__ inline P load_pack(const P* from, bool wanted) {
+  std::uint32_t words[sizeof(P) / 4] = {};
+  const int flag = wanted ? 1 : 0;
+  if constexpr (sizeof(P) == 16) {
+    asm("{ .reg .pred p; setp.ne.s32 p, %4, 0; @p ld.global.nc.v4.u32 {%0, %1, %2, %3}, [%5]; }"
+        : "+r"(words[0]), "+r"(words[1]), "+r"(words[2]), "+r"(words[3])
+        : "r"(flag), "l"(from));
+  } else if constexpr (sizeof(P) == 8) {
+    asm("{ .reg .pred p; setp.ne.s32 p, %2, 0; @p ld.global.nc.v2.u32 {%0, %1}, [%3]; }"
+        : "+r"(words[0]), "+r"(words[1])
+        : "r"(flag), "l"(from));
+  } else {
+    static_assert(sizeof(P) == 4);
+    asm("{ .reg .pred p; setp.ne.s32 p, %1, 0; @p ld.global.nc.u32 %0, [%2]; }"
+        : "+r"(words[0])
+        : "r"(flag), "l"(from));
+  }
+  P pack;
+  std::memcpy(&pack, words, sizeof pack);
+  return pack;
+}
+
+/// To memory that is not read again soon.
+template <typename P>
+__device__ inline void store_pack(P* to, const P& pack) {
+  if constexpr (sizeof(P) == 16) {
+    uint4 raw;
+    std::memcpy(&raw, &pack, sizeof raw);
+    __stcs(reinterpret_cast<uint4*>(to), raw);
+  } else if constexpr (sizeof(P) == 8) {
+    uint2 raw;
+    std::memcpy(&raw, &pack, sizeof raw);
+    __stcs(reinterpret_cast<uint2*>(to), raw);
+  } else {
+    static_assert(sizeof(P) == 4);
+    unsigned raw;
+    std::memcpy(&raw, &pack, sizeof raw);
+    __stcs(reinterpret_cast<unsigned*>(to), raw);
+  }
+}
+
+/// Chooses between the values of two packs, bit by bit.
+template <typename T, int kCount>
+class PackSelect {
+ public:
+  /// Takes value i from the second pack if bit i is set.
+  explicit __device__ PackSelect(std::uint32_t bits) {
+#pragma unroll
+    for (int w = 0; w < kWords; ++w) {
+      masks_[w] = 0;
+#pragma unroll
+      for (int i = 0; i < kPerWord; ++i) {
+        if ((bits >> (w * kPerWord + i) & 1u) != 0) masks_[w] |= kOnes << (32 / kPerWord * i);
+      }
+    }
+  }
+  /// The first pack alone unless `enabled`.
+  [[nodiscard]] __device__ Pack<T, kCount> operator()(const Pack<T, kCount>& first,
+                                                      const Pack<T, kCount>& second,
+                                                      bool enabled) const {
+    std::uint32_t a[kWords], b[kWords];
+    std::memcpy(a, &first, sizeof a);
+    std::memcpy(b, &second, sizeof b);
+#pragma unroll
+    for (int w = 0; w < kWords; ++w) {
+      const std::uint32_t mask = enabled ? masks_[w] : 0;
+      a[w] = (a[w] & ~mask) | (b[w] & mask);
+    }
+    Pack<T, kCount> chosen;
+    std::memcpy(&chosen, a, sizeof chosen);
+    return chosen;
+  }
+
+ private:
+  static constexpr int kPerWord = 4 / sizeof(T);
+  static constexpr int kWords = kCount / kPerWord;
+  static constexpr std::uint32_t kOnes = 0xFFFFFFFFu >> (32 - 32 / kPerWord);
+  std::uint32_t masks_[kWords];
+};
+
 template <int kCount>
 __device__ inline void unpack(const Pack<float, kCount>& pack, float (&v)[kCount]) {
 #pragma unroll

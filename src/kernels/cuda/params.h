@@ -7,10 +7,14 @@
 
 namespace medley::cuda {
 
-inline constexpr std::int32_t kMaxNormalisedChannels = 256;
-/// Arguments of the mixing kernels; small enough to be passed by value.
+/// An entry as it lies in device memory: read whole, 16 bytes at a time.
+struct alignas(16) DeviceEntry {
+  LoweredEntry entry;
+};
+
+/// Arguments of the mixing kernels, passed by value.
 struct MixParams {
-  const LoweredEntry* entries;
+  const DeviceEntry* entries;
   const LoweredTerm* terms;
   const float* fields;
   const std::int64_t* step;  // null: step 0
@@ -30,17 +34,46 @@ struct MixParams {
   DType in_dtype;
   DType out_dtype;
   Layout out_layout;
-  Affine affine[kMaxNormalisedChannels];
+};
+
+inline constexpr std::int32_t kMaxNormalisedChannels = 256;
+/// Channels that the vector kernels normalise; a launch takes longer the more it has to pass.
+inline constexpr std::int32_t kMaxVectorChannels = 8;
+
+/// Normalisation per channel, passed by value.
+template <std::int32_t kChannels>
+struct ChannelAffine {
+  Affine channels[kChannels];
 };
 
 #if defined(__CUDACC__)
 /// The step that the kernel mixes.
 __device__ inline std::int64_t current_step(const MixParams& p) {
   if (p.step == nullptr) return 0;
-  const auto wanted = static_cast<std::uint64_t>(*p.step + p.step_offset);
+  const auto wanted = static_cast<std::uint64_t>(__ldg(p.step) + p.step_offset);
   const auto steps = static_cast<std::uint64_t>(p.steps);
   // 64-bit division is slow, and hardly ever needed.
   return static_cast<std::int64_t>(wanted < steps ? wanted : wanted % steps);
+}
+
+/// A copy of an entry of the current step; all its loads are under way together.
+__device__ inline LoweredEntry entry_of(const MixParams& p, std::int64_t b) {
+  constexpr int kWords = sizeof(DeviceEntry) / sizeof(uint4);
+  const auto* from = reinterpret_cast<const uint4*>(p.entries + current_step(p) * p.batch + b);
+  uint4 words[kWords];
+#pragma unroll
+  for (int i = 0; i < kWords; ++i) words[i] = __ldg(from + i);
+  DeviceEntry to;
+  std::memcpy(&to, words, sizeof to);
+  return to.entry;
+}
+
+template <typename In>
+__device__ InputImages<In> inputs_of(const MixParams& p) {
+  InputImages<In> in{
+      static_cast<const In*>(p.in), p.in_strides, p.in_size, p.size, p.reflect_pads != 0, {}};
+  store(p.pad_value, in.padding);
+  return in;
 }
 #endif
 
