@@ -1,3 +1,4 @@
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -11,6 +12,9 @@
 #include "medley/backend.h"
 #include "medley/policy.h"
 #include "medley/version.h"
+#if MEDLEY_HAS_CUDA
+#include "medley/cuda.h"
+#endif
 
 namespace medley::cli {
 namespace {
@@ -60,6 +64,19 @@ ordered_json common_options() {
           {"flip", policy.augment.flip}};
 }
 
+ordered_json cuda_devices() {
+  ordered_json list = ordered_json::array();
+#if MEDLEY_HAS_CUDA
+  for (const cuda::DeviceInfo& device : cuda::devices()) {
+    list.push_back({{"index", device.index},
+                    {"name", device.name},
+                    {"compute_capability", fmt::format("{}.{}", device.major, device.minor)},
+                    {"memory", device.memory}});
+  }
+#endif
+  return list;
+}
+
 ordered_json info_json() {
   ordered_json object = {{"schema", "medley.info/1"}, {"version", kVersion}};
   object["methods"] = ordered_json::array();
@@ -68,7 +85,15 @@ ordered_json info_json() {
   object["backends"] = ordered_json::array();
   for (const Backend backend : available_backends()) object["backends"].push_back(name_of(backend));
   object["simd_targets"] = simd_targets();
+  object["cuda_devices"] = cuda_devices();
   object["build"] = {{"compiler", MEDLEY_BUILD_COMPILER},
+                     {"cuda",
+#if MEDLEY_HAS_CUDA
+                      true
+#else
+                      false
+#endif
+                     },
                      {"type", MEDLEY_BUILD_TYPE},
                      {"sanitizers", MEDLEY_BUILD_SANITIZERS},
                      {"assertions",
@@ -101,6 +126,19 @@ std::string option_words(const ordered_json& options) {
   return text;
 }
 
+/// "" if the build has no CUDA.
+std::string device_words(const ordered_json& info) {
+  if (!info["build"]["cuda"].get<bool>()) return "";
+  std::string text;
+  for (const ordered_json& device : info["cuda_devices"]) {
+    text += fmt::format("{}{}: {}, compute capability {}, {} GiB", text.empty() ? "" : "; ",
+                        device["index"].get<int>(), device["name"].get<std::string>(),
+                        device["compute_capability"].get<std::string>(),
+                        device["memory"].get<std::uint64_t>() >> 30);
+  }
+  return text.empty() ? "none found" : text;
+}
+
 std::string info_text(const ordered_json& info) {
   std::string text = fmt::format("medley {}\n\nMethods (options with their defaults)\n",
                                  info["version"].get<std::string>());
@@ -118,6 +156,7 @@ std::string info_text(const ordered_json& info) {
   text += "\nThis build\n";
   line("backends", words(info["backends"]));
   line("SIMD targets", words(info["simd_targets"]));
+  line("CUDA devices", device_words(info));
   line("compiler", info["build"]["compiler"].get<std::string>());
   line("build type", info["build"]["type"].get<std::string>());
   line("sanitizers", info["build"]["sanitizers"].get<std::string>());

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -13,6 +14,7 @@
 #include "cli/options.h"
 #include "cli/output_options.h"
 #include "cli/policy_options.h"
+#include "medley/backend.h"
 #include "medley/error.h"
 
 namespace medley::cli {
@@ -91,7 +93,21 @@ void run_folder(MixCommand& command) {
   mix_folder(request);
 }
 
+/// Refuses a backend that cannot work here before anything is read.
+void check_backend(Backend backend) {
+  if (backend != Backend::cuda) return;
+  const std::vector<Backend> available = available_backends();
+  if (std::ranges::find(available, backend) != available.end()) return;
+#if MEDLEY_HAS_CUDA
+  throw CudaError("backend cuda needs a CUDA device, but none was found; use --backend cpu");
+#else
+  throw CudaError(
+      "this build has no cuda backend; use --backend cpu, or build with MEDLEY_BUILD_CUDA=ON");
+#endif
+}
+
 int run(MixCommand& command) {
+  check_backend(command.backend.mix.backend);
   std::error_code ignored;
   const std::filesystem::path first = command.inputs.front();
   if (command.inputs.size() > 1) {

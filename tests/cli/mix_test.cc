@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "cli/program.h"
+#include "medley/backend.h"
 #include "medley/data/image.h"
 #include "medley/policy.h"
 
@@ -258,6 +259,24 @@ TEST_F(MixVerb, BackendsGiveTheSameBits) {
     ASSERT_EQ(mix(common + Arguments{"plain.png", "--backend", "reference"}).code, 0);
     EXPECT_EQ(read_file(path("fast.png")), read_file(path("plain.png"))) << method;
   }
+}
+
+TEST_F(MixVerb, CudaGivesTheSameBitsOrOneClearSentence) {
+  const Arguments common = {"a.png", "b.png", "--method", "hmix", "--seed", "5", "-o"};
+  ASSERT_EQ(mix(common + Arguments{"auto.png", "--backend", "auto"}).code, 0);
+  const auto before = names();
+  const Outcome outcome = mix(common + Arguments{"cuda.png", "--backend", "cuda"});
+  const auto available = available_backends();
+  if (std::find(available.begin(), available.end(), Backend::cuda) != available.end()) {
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_EQ(read_file(path("cuda.png")), read_file(path("auto.png")));
+    return;
+  }
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.err, testing::StartsWith("error: "));
+  EXPECT_THAT(outcome.err, HasSubstr("use --backend cpu"));
+  EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1);
+  EXPECT_EQ(names(), before);
 }
 
 TEST_F(MixVerb, RefusesOptionsOfFolders) {

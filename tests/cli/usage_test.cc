@@ -190,6 +190,15 @@ TEST(InfoVerb, PrintsTheObjectOfTheContract) {
   EXPECT_EQ((*hmix)["options"]["gamma"], nullptr);
   EXPECT_EQ(info["backends"].size(), available_backends().size());
   EXPECT_EQ(info["simd_targets"].size(), simd_targets().size());
+  const auto backends = available_backends();
+  const bool cuda = std::find(backends.begin(), backends.end(), Backend::cuda) != backends.end();
+  EXPECT_EQ(info["cuda_devices"].empty(), !cuda);
+  for (const json& device : info["cuda_devices"]) {
+    EXPECT_TRUE(device["name"].is_string());
+    EXPECT_TRUE(device["compute_capability"].is_string());
+    EXPECT_GT(device["memory"], 0);
+  }
+  EXPECT_TRUE(info["build"]["cuda"].is_boolean());
   for (const char* key : {"compiler", "type", "sanitizers"}) {
     EXPECT_TRUE(info["build"][key].is_string()) << key;
   }
