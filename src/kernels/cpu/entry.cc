@@ -1,15 +1,22 @@
 #include "kernels/cpu/entry.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
-#include <cstring>
 
 namespace medley {
 namespace {
 
-/// Rows are short for small images; several go through a loop together up to this many values.
-constexpr std::int64_t kGroupValues = 2048;
-constexpr std::size_t kStreamBuffer = 8192;
+/// Several rows go through a loop together, up to this many values: …
+constexpr std::int64_t kGroupValues = 8192;
+/// … or this many, if they wait in a buffer on their way.
+constexpr std::int64_t kBufferedValues = 2048;
+/// Rows whose window must be copied only gain from that if they are shorter than this.
+constexpr std::int64_t kShortRow = 512;
+/// Far enough ahead that memory answers in time.
+constexpr std::int64_t kAheadBytes = 2048;
+/// Rows with a shrunk partner are staged together, this many.
+constexpr std::int64_t kShrunkRows = 4;
 /// Writing many channels at once would keep too many streams open.
 constexpr std::int64_t kMaxStreams = 4;
 
@@ -20,54 +27,39 @@ bool rows_are_dense(const ImageBatchView& view) {
   return view.strides.row == row;
 }
 
-void store_as(DType type, float value, std::byte* out) {
-  switch (type) {
-    case DType::u8:
-      return store(value, *reinterpret_cast<std::uint8_t*>(out));
-    case DType::f16:
-      return store(value, *reinterpret_cast<F16*>(out));
-    case DType::bf16:
-      return store(value, *reinterpret_cast<BF16*>(out));
-    case DType::f32:
-      return store(value, *reinterpret_cast<float*>(out));
-  }
+/// Whether every row of the output fills whole lines.
+bool rows_are_lines(const MutableImageBatchView& out) {
+  constexpr std::int64_t kLine = StreamWriter::kLine;
+  const std::int64_t size = size_of(out.dtype);
+  return reinterpret_cast<std::uintptr_t>(out.data) % kLine == 0 &&
+         out.strides.row * size % kLine == 0 && out.strides.channel * size % kLine == 0 &&
+         out.strides.image * size % kLine == 0 && out.shape.width * size % kLine == 0;
 }
 
-/// Copies n pixels of T, last first.
-template <typename T>
-void copy_reversed(const std::byte* from, std::byte* to, std::int64_t n) {
-  for (std::int64_t i = 0; i < n; ++i) {
-    std::memcpy(to + i * static_cast<std::int64_t>(sizeof(T)),
-                from + (n - 1 - i) * static_cast<std::int64_t>(sizeof(T)), sizeof(T));
-  }
+/// Below this weight an image cannot change any bit of the output, with room to spare. In general
+/// that is a weight that is 0 in single precision. But normalised u8 values are far from tiny: 0
+/// becomes the bias, and what is below an ulp of everything does not matter.
+double least_gaussian_weight(const MixJob& job) {
+  constexpr double kZero = 0x1p-151;
+  constexpr double kBelowUlps = 0x1p-110;
+  if (job.in.dtype != DType::u8 || job.affine.empty()) return kZero;
+  const bool robust = std::ranges::all_of(job.affine, [](const Affine& a) {
+    return std::abs(a.bias) > 0x1p-60f * std::abs(a.scale) && std::abs(a.bias) > 0x1p-60f;
+  });
+  return robust ? kBelowUlps : kZero;
 }
 
-void copy_pixels(const std::byte* from, std::byte* to, std::int64_t n, std::int64_t size,
-                 bool reverse) {
-  if (!reverse) {
-    std::memcpy(to, from, static_cast<std::size_t>(n * size));
-  } else if (size == 1) {
-    copy_reversed<std::uint8_t>(from, to, n);
-  } else if (size == 2) {
-    copy_reversed<std::uint16_t>(from, to, n);
-  } else if (size == 4) {
-    copy_reversed<std::uint32_t>(from, to, n);
-  } else {
-    for (std::int64_t i = 0; i < n; ++i) {
-      std::memcpy(to + i * size, from + (n - 1 - i) * size, static_cast<std::size_t>(size));
-    }
-  }
-}
+float* as_floats(std::byte* p) { return reinterpret_cast<float*>(p); }
 
 }  // namespace
 
 EntryContext::EntryContext(const LoweredPlan& lowered, const MixJob& mix_job)
     : plan(lowered),
       job(mix_job),
-      ops(row_ops(job.in.dtype, job.out.dtype)),
-      load(row_ops(job.in.dtype, DType::f32)),
-      from_f32(row_ops(DType::f32, job.out.dtype)),
-      common(common_ops()),
+      ops(row_ops(job.in.dtype)),
+      f32_ops(row_ops(DType::f32)),
+      lines(line_ops()),
+      windows(job, lines, plan.size.width),
       width(plan.size.width),
       channels(job.in.shape.channels),
       in_nhwc(job.in.layout == Layout::nhwc),
@@ -76,381 +68,402 @@ EntryContext::EntryContext(const LoweredPlan& lowered, const MixJob& mix_job)
       row(width * unit),
       in_size(size_of(job.in.dtype)),
       out_size(size_of(job.out.dtype)),
-      dense_rows(job.in.shape.width == width && rows_are_dense(job.in) && rows_are_dense(job.out)),
-      group(dense_rows ? std::max<std::int64_t>(1, kGroupValues / row) : 1) {
-  const std::int64_t values = job.affine.empty() ? 0 : unit == 1 ? channels : group * row;
-  for (std::int64_t i = 0; i < values; ++i) {
+      dense_out(rows_are_dense(job.out)),
+      direct(job.out.dtype == DType::f32 && !in_nhwc && !out_nhwc && rows_are_lines(job.out)),
+      copies(job.in.dtype == job.out.dtype && job.affine.empty()),
+      shrinks(std::ranges::any_of(
+          plan.entries, [](const LoweredEntry& e) { return e.resample != Resample::none; })) {
+  least_weight = least_gaussian_weight(job);
+  // What is staged on its way past the caches leaves in small pieces.
+  const std::int64_t staged = static_cast<std::int64_t>(StreamWriter::kFlush) / out_size;
+  const bool written_at_once =
+      job.out.dtype == DType::f32 && in_nhwc == out_nhwc && unit == 1 && (direct || !job.streaming);
+  const std::int64_t values = job.streaming && !direct ? staged : kBufferedValues;
+  group = dense_out ? std::max<std::int64_t>(1, values / row) : 1;
+  long_group = dense_out && written_at_once ? std::max<std::int64_t>(1, kGroupValues / row) : group;
+  const std::int64_t in_row = job.in.strides.row * in_size;
+  ahead = std::max<std::int64_t>(1, (kAheadBytes + in_row / 2) / in_row) * in_row;
+
+  const std::int64_t affine_values = job.affine.empty() ? 0 : unit == 1 ? channels : group * row;
+  for (std::int64_t i = 0; i < affine_values; ++i) {
     const Affine a = job.affine[static_cast<std::size_t>(i % channels)];
     scale.push_back(a.scale);
     bias.push_back(a.bias);
-  }
-  padding.resize(static_cast<std::size_t>(in_size * (in_nhwc ? channels : 1)));
-  for (std::size_t at = 0; at < padding.size(); at += static_cast<std::size_t>(in_size)) {
-    store_as(job.in.dtype, job.pad_value, padding.data() + at);
   }
 }
 
 EntryMixer::EntryMixer(const EntryContext& context, Scratch& scratch) : context_(context) {
   const EntryContext& c = context;
-  const std::int64_t values = c.group * c.row;
   const std::int64_t all = c.group * c.width * c.channels;  // with every channel
-  const std::int64_t line = std::int64_t{c.width} * c.channels;
-  const std::int32_t side = std::max(c.plan.size.height, c.plan.size.width);
-  const bool across = c.in_nhwc != c.out_nhwc;
-  own_row_ = scratch.take<std::byte>((c.in_nhwc ? all : values) * c.in_size);
-  partner_row_ = scratch.take<std::byte>((c.in_nhwc ? all : values) * c.in_size);
-  own_planes_ = across && c.in_nhwc ? scratch.take<std::byte>(all * c.in_size) : nullptr;
-  partner_planes_ = across && c.in_nhwc ? scratch.take<std::byte>(all * c.in_size) : nullptr;
-  out_planes_ = across && c.out_nhwc ? scratch.take<std::byte>(all * c.out_size) : nullptr;
-  mask_ = scratch.take<float>(c.group * c.width);
-  mask_wide_ = c.unit > 1 ? scratch.take<float>(values) : nullptr;
-  profile_ = scratch.take<float>(side);
-  columns_ = scratch.take<float>(c.width);
+  const std::int64_t in_values = c.in_nhwc ? all : c.group * c.width;
   const bool terms = !c.plan.terms.empty();
-  sum_ = scratch.take<float>(terms ? all : c.row);
-  const bool resamples = std::ranges::any_of(
-      c.plan.entries, [](const LoweredEntry& e) { return e.resample != Resample::none; });
-  line_a_ = scratch.take<float>(resamples ? line : 0);
-  line_b_ = scratch.take<float>(resamples ? line : 0);
-  line_planes_ = scratch.take<float>(resamples ? line : 0);
-  resampled_ = scratch.take<float>(resamples ? line : 0);
-  first_ = scratch.take<std::int32_t>(resamples ? c.width : 0);
-  second_ = scratch.take<std::int32_t>(resamples ? c.width : 0);
-  fraction_ = scratch.take<float>(resamples ? c.width : 0);
-
-  const std::int64_t streams = across && !c.out_nhwc ? c.channels : 1;
-  const bool streaming = c.job.streaming && rows_are_dense(c.job.out) && streams <= kMaxStreams;
-  const auto largest = static_cast<std::size_t>((c.out_nhwc ? all : values) * c.out_size);
-  const std::size_t capacity = std::max(kStreamBuffer, largest + 128);
-  for (std::int64_t i = 0; i < streams; ++i) {
-    if (streaming) {
-      writers_.emplace_back(c.common, scratch.take<std::byte>(static_cast<std::int64_t>(capacity)),
-                            capacity);
-    } else {
-      writers_.emplace_back(c.common);
-    }
+  const bool from_nhwc = c.in_nhwc && !c.out_nhwc;
+  const bool to_nhwc = !c.in_nhwc && c.out_nhwc;
+  for (std::size_t i = 0; i < (terms ? kTerms : 2); ++i) {
+    rooms_[i] = scratch.take<std::byte>(in_values * c.in_size);
+    if (from_nhwc) plane_rooms_[i] = scratch.take<std::byte>(in_values * c.in_size);
+  }
+  if (to_nhwc) out_planes_ = scratch.take<std::byte>(all * c.out_size);
+  if (c.job.out.dtype != DType::f32) mixed_ = scratch.take<float>(c.group * c.row);
+  if (c.unit > 1) mask_wide_ = scratch.take<float>(c.group * c.row);
+  factors_ = scratch.take<float>(std::max(c.plan.size.height, c.width) + 64);
+  row_factors_ = scratch.take<float>(c.plan.size.height);
+  reach_ = scratch.take<std::int32_t>(c.plan.size.height);
+  columns_ = scratch.take<float>(c.row);
+  sum_ = scratch.take<float>(terms ? c.long_group * c.row : c.row);
+  if (c.shrinks) {
+    const auto channels = !c.in_nhwc || c.channels == 1 ? Shrinker::Channels::one
+                          : c.out_nhwc                  ? Shrinker::Channels::interleaved
+                                                        : Shrinker::Channels::planes;
+    shrunk_ = scratch.take<float>(c.row);
+    shrinker_.emplace(c.job, c.lines, c.windows, c.plan.size, channels, scratch);
+  }
+  const std::int64_t streams = from_nhwc ? c.channels : 1;
+  const bool streaming = c.job.streaming && c.dense_out && streams <= kMaxStreams;
+  const std::int64_t largest = (c.out_nhwc ? all : c.group * c.width) * c.out_size;
+  writers_.assign(static_cast<std::size_t>(streams), StreamWriter(c.lines));
+  for (StreamWriter& writer : writers_) {
+    if (!streaming) break;
+    writer.stream_through(scratch.take<std::byte>(
+        static_cast<std::int64_t>(StreamWriter::kFlush + StreamWriter::kLine) + largest));
   }
 }
 
 void EntryMixer::mix_rows(std::int64_t b, std::int32_t y0, std::int32_t y1,
                           const std::byte* partner) {
+  start(b, y0, y1, partner);
+  if (context_.in_nhwc == context_.out_nhwc) {
+    mix_matching_layout();
+  } else {
+    mix_across_layouts();
+  }
+}
+
+/// Prepares what all rows [y0, y1) of output b need.
+void EntryMixer::start(std::int64_t b, std::int32_t y0, std::int32_t y1, const std::byte* partner) {
   const EntryContext& c = context_;
   const LoweredEntry& e = c.plan.entries[static_cast<std::size_t>(b)];
   entry_ = &e;
   b_ = b;
+  y0_ = y0;
   partner_image_ = partner != nullptr ? partner : image(e.partner);
-  mergeable_ = c.dense_rows && c.job.in.shape.height >= y1;
+  region_ = e.kind == MaskKind::box ? Region{e.top, e.left, e.height, e.width, e.outside}
+                                    : Region{0, 0, c.plan.size.height, c.width, e.outside};
+  if (e.kind == MaskKind::gaussian) start_gaussian(y0, y1);
+  if (e.resample != Resample::none) shrinker_->start(e, partner_image_);
+
+  bool contiguous = true;
   if (e.term_count > 0) {
     for (std::int32_t k = 0; k < e.term_count; ++k) {
-      mergeable_ =
-          mergeable_ && c.plan.terms[static_cast<std::size_t>(e.term_begin + k)].source.whole();
+      const LoweredTerm& term = c.plan.terms[static_cast<std::size_t>(e.term_begin + k)];
+      contiguous = contiguous && c.windows.contiguous(term.source, y0, y1);
     }
   } else {
-    mergeable_ = mergeable_ && e.own.whole() && e.partner.whole();
+    contiguous = c.windows.contiguous(e.own, y0, y1) && c.windows.contiguous(e.partner, y0, y1);
   }
-  if (e.kind == MaskKind::gaussian) {
-    const std::int32_t height = c.plan.size.height;
-    const std::int32_t far =
-        std::max(std::max(e.left, c.width - 1 - e.left), std::max(e.top, height - 1 - e.top));
-    for (std::int32_t d = 0; d <= far; ++d) profile_[d] = gaussian_factor_f32(e.gaussian_scale, d);
-    for (std::int32_t x = 0; x < c.width; ++x) columns_[x] = profile_[std::abs(x - e.left)];
+  cut_runs(y0, y1, contiguous ? c.long_group : c.windows.row_bytes() < kShortRow ? c.group : 1);
+}
+
+/// Factors of the rows [y0, y1) and of the columns, and how far they matter.
+void EntryMixer::start_gaussian(std::int32_t y0, std::int32_t y1) {
+  const EntryContext& c = context_;
+  const LoweredEntry& e = *entry_;
+  const std::int32_t far = std::max({e.left, c.width - 1 - e.left, e.top - y0, y1 - 1 - e.top});
+  c.lines.gaussian_factors(e.gaussian_scale, factors_, far + 1);
+  for (std::int32_t y = y0; y < y1; ++y) row_factors_[y - y0] = factors_[std::abs(y - e.top)];
+  float* column = columns_;
+  for (std::int32_t x = 0; x < c.width; ++x) {
+    const float factor = factors_[std::abs(x - e.left)];
+    for (std::int64_t k = 0; k < c.unit; ++k) *column++ = factor;
   }
-  if (e.resample != Resample::none) {
-    const auto tap = e.resample == Resample::nearest ? nearest_tap : bilinear_tap;
-    for (std::int32_t j = 0; j < e.width; ++j) {
-      const Tap t = tap(j, e.width, c.width);
-      first_[j] = t.first;
-      second_[j] = t.second;
-      fraction_[j] = t.fraction;
+  region_.outside = e.peak_own != 0 ? Weights{0, 1} : Weights{1, 0};
+  const double radius2 = -std::log(c.least_weight) / e.gaussian_scale;
+  if (radius2 >= 2.0 * far * far) {  // everywhere
+    std::fill_n(reach_, y1 - y0, static_cast<std::int32_t>(c.row));
+    return;
+  }
+  const auto radius = static_cast<std::int32_t>(std::sqrt(radius2)) + 1;
+  for (std::int32_t y = y0; y < y1; ++y) {
+    const double distance = y - e.top;
+    const double rest = radius2 - distance * distance;
+    const auto side = static_cast<std::int32_t>(std::sqrt(std::max(rest, 0.0))) + 1;
+    reach_[y - y0] = rest < 0 ? -1 : static_cast<std::int32_t>(std::min(side * c.unit, c.row));
+  }
+  region_.top = std::max(e.top - radius, 0);
+  region_.height = std::min(e.top + radius + 1, c.plan.size.height) - region_.top;
+}
+
+/// Cuts [y0, y1) at the edges of the region, into runs of `most` rows at most.
+void EntryMixer::cut_runs(std::int32_t y0, std::int32_t y1, std::int64_t most) {
+  const LoweredEntry& e = *entry_;
+  const std::int32_t height = context_.plan.size.height;
+  const bool full_width = region_.width == context_.width;
+  const bool whole_mask = e.kind == MaskKind::gaussian || e.kind == MaskKind::field;
+  const bool by_plane = context_.in_nhwc && !context_.out_nhwc;
+  const std::int64_t shrunk_rows = by_plane ? 1 : std::min(context_.group, kShrunkRows);
+  runs_.clear();
+  for (std::int32_t y = y0; y < y1;) {
+    Run run{y, 1, in_interval(y, region_.top, region_.height, height), false, false, false};
+    run.shrunk = run.inside && e.resample != Resample::none;
+    // The next edge below.
+    std::int32_t end = y1;
+    for (const std::int32_t edge :
+         {region_.top, region_.top + region_.height, region_.top + region_.height - height}) {
+      if (edge > y) end = std::min(end, edge);
     }
-  }
-  if (c.in_nhwc == c.out_nhwc) {
-    mix_matching_layout(y0, y1);
-  } else {
-    mix_across_layouts(y0, y1);
+    const std::int64_t rows = run.shrunk ? std::min(most, shrunk_rows) : most;
+    run.rows = static_cast<std::int32_t>(std::min<std::int64_t>(rows, end - y));
+    const Weights inside = e.kind == MaskKind::box ? e.inside : e.outside;
+    const bool shows_outside = !run.inside || !full_width;
+    run.needs_own = (shows_outside && region_.outside.own != 0) ||
+                    (run.inside && (whole_mask || inside.own != 0));
+    run.needs_partner = (shows_outside && region_.outside.partner != 0) ||
+                        (run.inside && !run.shrunk && (whole_mask || inside.partner != 0));
+    runs_.push_back(run);
+    y += run.rows;
   }
 }
 
-void EntryMixer::mix_matching_layout(std::int32_t y0, std::int32_t y1) {
+void EntryMixer::mix_matching_layout() {
   const EntryContext& c = context_;
   const LoweredEntry& e = *entry_;
   const auto passes = static_cast<std::int32_t>(c.in_nhwc ? 1 : c.channels);
   StreamWriter& writer = writers_[0];
-  const bool dense_out = rows_are_dense(c.job.out);
   for (std::int32_t channel = 0; channel < passes; ++channel) {
-    writer.start(out_row(channel, y0));
-    for (std::int32_t y = y0; y < y1;) {
-      const std::int64_t rows = std::min<std::int64_t>(rows_together(y), y1 - y);
-      const auto bytes = static_cast<std::size_t>(rows * c.row * c.out_size);
-      if (!dense_out) writer.start(out_row(channel, y));
-      std::byte* out = writer.reserve(bytes);
-      if (e.term_count > 0) {
-        mix_terms(channel, y, rows, out);
-      } else {
-        const std::byte* own = fetch(image(e.own), e.own, channel, y, own_row_);
-        const std::byte* partner =
-            needs_partner(y) ? fetch(partner_image_, e.partner, channel, y, partner_row_) : own;
-        if (e.resample != Resample::none && in_interval(y, e.top, e.height, c.plan.size.height)) {
-          resample_row(channel, y);
-        }
-        mix_run(channel, y, rows, own, partner, out);
-      }
+    writer.start(out_row(channel, y0_));
+    for (const Run& run : runs_) {
+      const auto bytes = static_cast<std::size_t>(run.rows * c.row * c.out_size);
+      if (!c.dense_out) writer.start(out_row(channel, run.y));
+      const Piece out = writer.reserve(bytes, c.direct && !run.shrunk);
+      const bool pair = e.term_count == 0;
+      const std::byte* own =
+          pair && run.needs_own ? window(image(e.own), e.own, channel, run, 0) : rooms_[0];
+      const std::byte* partner = pair && run.needs_partner
+                                     ? window(partner_image_, e.partner, channel, run, 1)
+                                     : rooms_[1];
+      mix_run(channel, run, own, partner, out);
       writer.commit(bytes);
-      y += static_cast<std::int32_t>(rows);
     }
     writer.finish();
   }
 }
 
-void EntryMixer::mix_across_layouts(std::int32_t y0, std::int32_t y1) {
+void EntryMixer::mix_across_layouts() {
   const EntryContext& c = context_;
   const LoweredEntry& e = *entry_;
-  const bool dense_out = rows_are_dense(c.job.out);
   const auto channels = static_cast<std::int32_t>(c.channels);
   const auto restart = [&](std::int32_t y) {
     for (std::size_t i = 0; i < writers_.size(); ++i) {
       writers_[i].start(out_row(static_cast<std::int32_t>(i), y));
     }
   };
-  restart(y0);
-  for (std::int32_t y = y0; y < y1;) {
-    const std::int64_t rows = std::min<std::int64_t>(rows_together(y), y1 - y);
-    const std::int64_t n = rows * c.width;
-    if (!dense_out) restart(y);
-    const bool resample_here =
-        e.resample != Resample::none && in_interval(y, e.top, e.height, c.plan.size.height);
-    if (c.in_nhwc && e.term_count == 0) {
-      planes(image(e.own), e.own, y, rows, own_planes_);
-      if (needs_partner(y)) planes(partner_image_, e.partner, y, rows, partner_planes_);
-      if (resample_here) resample_row(0, y);
+  restart(y0_);
+  for (const Run& run : runs_) {
+    const std::int64_t n = run.rows * c.row;
+    const auto bytes = static_cast<std::size_t>(n * c.out_size);
+    const bool needs_own = e.term_count == 0 && run.needs_own;
+    const bool needs_partner = e.term_count == 0 && run.needs_partner;
+    if (!c.dense_out) restart(run.y);
+    if (c.in_nhwc) {
+      if (needs_own) (void)planes(image(e.own), e.own, run, 0);
+      if (needs_partner) (void)planes(partner_image_, e.partner, run, 1);
+      if (run.shrunk) shrinker_->make_row(0, run.y);
     }
-    const auto out_bytes = static_cast<std::size_t>(n * c.out_size);
     for (std::int32_t channel = 0; channel < channels; ++channel) {
-      std::byte* out = c.out_nhwc ? out_planes_ + channel * n * c.out_size
-                                  : writers_[static_cast<std::size_t>(channel)].reserve(out_bytes);
-      if (e.term_count > 0) {
-        mix_terms(channel, y, rows, out);
-      } else if (c.in_nhwc) {
+      const Piece out = c.out_nhwc
+                            ? Piece{out_planes_ + channel * n * c.out_size, false}
+                            : writers_[static_cast<std::size_t>(channel)].reserve(bytes, false);
+      if (c.in_nhwc) {
         const std::int64_t plane = channel * n * c.in_size;
-        mix_run(channel, y, rows, own_planes_ + plane, partner_planes_ + plane, out);
+        mix_run(channel, run, plane_rooms_[0] + plane, plane_rooms_[1] + plane, out);
       } else {
-        const std::byte* own = fetch(image(e.own), e.own, channel, y, own_row_);
+        const std::byte* own = needs_own ? window(image(e.own), e.own, channel, run, 0) : rooms_[0];
         const std::byte* partner =
-            needs_partner(y) ? fetch(partner_image_, e.partner, channel, y, partner_row_) : own;
-        if (resample_here) resample_row(channel, y);
-        mix_run(channel, y, rows, own, partner, out);
+            needs_partner ? window(partner_image_, e.partner, channel, run, 1) : rooms_[1];
+        mix_run(channel, run, own, partner, out);
       }
-      if (!c.out_nhwc) writers_[static_cast<std::size_t>(channel)].commit(out_bytes);
+      if (!c.out_nhwc) writers_[static_cast<std::size_t>(channel)].commit(bytes);
     }
     if (c.out_nhwc) {
-      const auto bytes = out_bytes * static_cast<std::size_t>(c.channels);
-      c.common.interleave(out_planes_, c.out_size, c.channels, writers_[0].reserve(bytes), n);
-      writers_[0].commit(bytes);
+      const std::size_t all = bytes * static_cast<std::size_t>(c.channels);
+      const Piece out = writers_[0].reserve(all, false);
+      c.lines.interleave(out_planes_, c.out_size, c.channels, out.at, n);
+      writers_[0].commit(all);
     }
-    y += static_cast<std::int32_t>(rows);
   }
   for (StreamWriter& writer : writers_) writer.finish();
 }
 
-/// Mixes `rows` rows from y on; more than one only if rows_together says so.
-void EntryMixer::mix_run(std::int32_t c, std::int32_t y, std::int64_t rows, const std::byte* own,
-                         const std::byte* partner, std::byte* out) {
+/// A run of channel c (or of all, interleaved), in the output type.
+void EntryMixer::mix_run(std::int32_t c, const Run& run, const std::byte* own,
+                         const std::byte* partner, Piece out) {
+  const EntryContext& context = context_;
+  const std::int64_t n = run.rows * context.row;
+  if (context.job.out.dtype == DType::f32) {
+    return mix_floats(c, run, own, partner, style(c, out.stream), as_floats(out.at));
+  }
+  if (const std::byte* source = copied_source(run, own, partner); source != nullptr) {
+    if (source != out.at) context.lines.copy({source, 0, out.at, 0, 1, n, context.in_size});
+    return;
+  }
+  mix_floats(c, run, own, partner, style(c, false), mixed_);
+  context.lines.round[static_cast<int>(context.job.out.dtype)](mixed_, out.at, n);
+}
+
+/// The image that the run consists of, bit for bit, if there is one.
+const std::byte* EntryMixer::copied_source(const Run& run, const std::byte* own,
+                                           const std::byte* partner) const {
+  const LoweredEntry& e = *entry_;
+  if (!context_.copies || e.term_count > 0) return nullptr;
+  if (run.inside && e.kind != MaskKind::flat) return nullptr;
+  return region_.outside.partner == 0 ? own : region_.outside.own == 0 ? partner : nullptr;
+}
+
+void EntryMixer::mix_floats(std::int32_t c, const Run& run, const std::byte* own,
+                            const std::byte* partner, const RowStyle& how, float* out) {
   const EntryContext& context = context_;
   const LoweredEntry& e = *entry_;
-  const std::int64_t n = rows * context.row;
+  const std::int64_t n = run.rows * context.row;
+  if (e.term_count > 0) return sum_terms(c, run, how, out);
+  if (run.shrunk) {
+    const std::int64_t row_bytes = context.row * context.in_size;
+    for (std::int32_t r = 0; r < run.rows; ++r) {
+      // From nhwc to nchw the row of all channels is there already.
+      if (!context.in_nhwc || context.out_nhwc) shrinker_->make_row(c, run.y + r);
+      mix_shrunk_row(c, own + r * row_bytes, partner + r * row_bytes, how, out + r * context.row);
+    }
+    return;
+  }
+  if (!run.inside) return mix_segment(region_.outside, own, partner, how, out, n);
+  const std::int64_t left = region_.left * context.unit;
+  const std::int64_t right = left + region_.width * context.unit;
   switch (e.kind) {
     case MaskKind::flat:
-      return mix_segment(e.outside, c, 0, n, own, partner, out);
-    case MaskKind::box:
-      if (rows == 1) return mix_box_row(c, y, own, partner, out);
-      return mix_segment(
-          in_interval(y, e.top, e.height, context.plan.size.height) ? e.inside : e.outside, c, 0, n,
-          own, partner, out);
-    case MaskKind::gaussian:
-    case MaskKind::field:
-      break;
-  }
-  const float* mask = mask_;
-  if (e.kind == MaskKind::gaussian) {
-    context.common.scale_row(profile_[std::abs(y - e.top)], columns_, mask_, context.width);
-  } else {
-    mask = context.plan.fields + e.field + std::int64_t{y} * context.width;
-  }
-  if (context.unit > 1) {
-    context.common.repeat(mask, context.unit, mask_wide_, rows * context.width);
-    mask = mask_wide_;
-  }
-  const bool own_first = e.kind == MaskKind::field || e.peak_own != 0;
-  context.ops.blend_mask(own_first ? own : partner, own_first ? partner : own, mask, affine(c), out,
-                         n);
-}
-
-/// One row of a box: at most two stretches in the box, since a wrapped box may have two parts.
-void EntryMixer::mix_box_row(std::int32_t c, std::int32_t y, const std::byte* own,
-                             const std::byte* partner, std::byte* out) {
-  const LoweredEntry& e = *entry_;
-  const std::int64_t unit = context_.unit;
-  const std::int32_t width = context_.width;
-  if (!in_interval(y, e.top, e.height, context_.plan.size.height)) {
-    return mix_segment(e.outside, c, 0, context_.row, own, partner, out);
-  }
-  const auto outside = [&](std::int64_t begin, std::int64_t end) {
-    mix_segment(e.outside, c, begin * unit, end * unit, own, partner, out);
-  };
-  const auto inside = [&](std::int64_t begin, std::int64_t end, std::int64_t box_begin) {
-    if (e.resample == Resample::none) {
-      mix_segment(e.inside, c, begin * unit, end * unit, own, partner, out);
-    } else {
-      mix_resampled(c, begin, end, box_begin, own, out);
+      return mix_segment(e.outside, own, partner, how, out, n);
+    case MaskKind::box: {
+      // A wrapped box leaves a gap in the middle of the row.
+      const BoxColumns columns = right <= context.row
+                                     ? BoxColumns{left, right, e.inside, e.outside}
+                                     : BoxColumns{right - context.row, left, e.outside, e.inside};
+      return context.ops.blend_box(own, partner, columns, how, out, run.rows, context.row);
     }
+    case MaskKind::gaussian: {
+      const bool own_peak = e.peak_own != 0;
+      const std::int32_t first = run.y - y0_;
+      const GaussianRows mask{row_factors_ + first,
+                              columns_,
+                              reach_ + first,
+                              e.left * context.unit,
+                              (e.left + 1) * context.unit,
+                              context.least_weight > 0x1p-124};
+      return context.ops.blend_gaussian(own_peak ? own : partner, own_peak ? partner : own, mask,
+                                        how, out, run.rows, context.row);
+    }
+    case MaskKind::field: {
+      const float* mask = context.plan.fields + e.field + std::int64_t{run.y} * context.width;
+      if (context.unit > 1) {
+        context.lines.repeat(mask, context.unit, mask_wide_, run.rows * context.width);
+        mask = mask_wide_;
+      }
+      return context.ops.blend_mask(own, partner, mask, how, out, n);
+    }
+  }
+}
+
+/// One row of a box that holds the shrunk partner, which `shrinker_` has made.
+void EntryMixer::mix_shrunk_row(std::int32_t c, const std::byte* own, const std::byte* partner,
+                                const RowStyle& row_style, float* out) {
+  const EntryContext& context = context_;
+  const LoweredEntry& e = *entry_;
+  const auto style_from = [&](std::int64_t begin) {
+    return RowStyle{row_style.affine.from(begin), row_style.ahead, row_style.stream};
   };
-  const std::int32_t right = e.left + e.width;
-  if (right <= width) {
-    outside(0, e.left);
-    inside(e.left, right, 0);
-    outside(right, width);
-  } else {
-    inside(0, right - width, width - e.left);
-    outside(right - width, e.left);
-    inside(e.left, width, 0);
-  }
-}
-
-/// Values [begin, end) of a row (or of several) with constant weights.
-void EntryMixer::mix_segment(Weights weights, std::int32_t c, std::int64_t begin, std::int64_t end,
-                             const std::byte* own, const std::byte* partner, std::byte* out) {
-  if (begin >= end) return;
-  const EntryContext& context = context_;
-  const std::int64_t n = end - begin;
-  const std::byte* a = own + begin * context.in_size;
-  const std::byte* b = partner + begin * context.in_size;
-  std::byte* to = out + begin * context.out_size;
-  const RowAffine normalise = affine(c).from(begin);
-  if (weights.partner != 0 && weights.own != 0) {
-    return context.ops.blend_flat(a, b, weights.own, weights.partner, normalise, to, n);
-  }
-  const std::byte* from = weights.partner == 0 ? a : b;
-  if (context.job.in.dtype == context.job.out.dtype && normalise.scale == nullptr) {
-    if (from != to) std::memcpy(to, from, static_cast<std::size_t>(n * context.in_size));
-  } else {
-    context.ops.convert(from, normalise, to, n);
-  }
-}
-
-/// Pixels [begin, end) of a row in the box, where the partner is `resampled_` from box column
-/// `box_begin` on.
-void EntryMixer::mix_resampled(std::int32_t c, std::int64_t begin, std::int64_t end,
-                               std::int64_t box_begin, const std::byte* own, std::byte* out) {
-  if (begin >= end) return;
-  const EntryContext& context = context_;
-  const LoweredEntry& e = *entry_;
-  const std::int64_t unit = context.unit;
-  const std::int64_t n = (end - begin) * unit;
-  const std::byte* a = own + begin * unit * context.in_size;
-  std::byte* to = out + begin * unit * context.out_size;
-  const RowAffine normalise = affine(c).from(begin * unit);
-  // Interleaved rows hold all channels of a column; else resampled_ has one plane per channel.
-  const bool all_planes = unit == 1 && context.in_nhwc;
-  const float* partner = resampled_ + (all_planes ? c * e.width : 0) + box_begin * unit;
-  if (e.inside.partner == 0) {
-    context.ops.convert(a, normalise, to, n);
-  } else if (e.inside.own == 0) {
-    context.from_f32.convert(partner, normalise, to, n);
-  } else {
-    context.load.convert(a, {}, sum_, n);
-    context.from_f32.blend_flat(sum_, partner, e.inside.own, e.inside.partner, normalise, to, n);
-  }
-}
-
-/// Fills resampled_ for row y of the box: the row of channel c, or of all channels if the input is
-/// interleaved (planes one after the other, or interleaved like the mixed row).
-void EntryMixer::resample_row(std::int32_t c, std::int32_t y) {
-  const EntryContext& context = context_;
-  const LoweredEntry& e = *entry_;
-  const std::int32_t i = y >= e.top ? y - e.top : y - e.top + context.plan.size.height;
-  const auto tap = e.resample == Resample::nearest ? nearest_tap : bilinear_tap;
-  const Tap rows = tap(i, e.height, context.plan.size.height);
-  const std::int64_t lanes = context.in_nhwc ? context.channels : 1;
-  const std::int64_t n = context.width * lanes;
-  const auto load_row = [&](std::int32_t source_y, float* line) {
-    const std::byte* from = fetch(partner_image_, e.partner, c, source_y, partner_row_);
-    context.load.convert(from, {}, line, n);
+  const auto outside = [&](std::int64_t begin, std::int64_t end) {
+    mix_segment(e.outside, own + begin * context.in_size, partner + begin * context.in_size,
+                style_from(begin), out + begin, end - begin);
   };
-  load_row(rows.first, line_a_);
-  if (rows.fraction != 0) {
-    load_row(rows.second, line_b_);
-    context.common.interpolate_rows(line_a_, line_b_, rows.fraction, line_a_, n);
-  }
-  if (lanes == 1) {
-    return context.common.interpolate_columns(line_a_, first_, second_, fraction_, resampled_,
-                                              e.width);
-  }
-  context.common.deinterleave(line_a_, sizeof(float), lanes, line_planes_, context.width);
-  float* target = context.unit == 1 ? resampled_ : line_b_;
-  for (std::int64_t k = 0; k < lanes; ++k) {
-    context.common.interpolate_columns(line_planes_ + k * context.width, first_, second_, fraction_,
-                                       target + k * e.width, e.width);
-  }
-  if (context.unit > 1) {
-    context.common.interleave(line_b_, sizeof(float), lanes, resampled_, e.width);
+  const auto inside = [&](std::int64_t begin, std::int64_t end, std::int64_t box_column) {
+    const std::int64_t n = end - begin;
+    const RowStyle how = style_from(begin);
+    const std::byte* a = own + begin * context.in_size;
+    if (e.inside.partner == 0) return context.ops.convert(a, how, out + begin, n);
+    if (e.inside.own == 0 && context.unit == 1) {
+      const Affine* affine =
+          context.job.affine.empty() ? nullptr : &context.job.affine[static_cast<std::size_t>(c)];
+      return shrinker_->write(c, box_column, n, affine, out + begin);
+    }
+    shrinker_->write(c, box_column, n / context.unit, nullptr, shrunk_);
+    if (e.inside.own == 0) return context.f32_ops.convert(shrunk_, how, out + begin, n);
+    context.ops.convert(a, {}, sum_, n);
+    context.f32_ops.blend_flat(sum_, shrunk_, e.inside, how, out + begin, n);
+  };
+  const std::int64_t left = e.left * context.unit;
+  const std::int64_t right = left + e.width * context.unit;
+  if (right <= context.row) {
+    outside(0, left);
+    inside(left, right, 0);
+    outside(right, context.row);
+  } else {
+    inside(0, right - context.row, context.width - e.left);
+    outside(right - context.row, left);
+    inside(left, context.row, 0);
   }
 }
 
-void EntryMixer::mix_terms(std::int32_t c, std::int32_t y, std::int64_t rows, std::byte* out) {
+/// n values with the same weights, some of which may be 0.
+void EntryMixer::mix_segment(Weights weights, const std::byte* own, const std::byte* partner,
+                             const RowStyle& how, float* out, std::int64_t n) {
+  if (weights.partner == 0) {
+    context_.ops.convert(own, how, out, n);
+  } else if (weights.own == 0) {
+    context_.ops.convert(partner, how, out, n);
+  } else {
+    context_.ops.blend_flat(own, partner, weights, how, out, n);
+  }
+}
+
+/// The weighted sum of the entry's terms, a few of them per pass.
+void EntryMixer::sum_terms(std::int32_t c, const Run& run, const RowStyle& how, float* out) {
   const EntryContext& context = context_;
   const LoweredEntry& e = *entry_;
-  const std::int64_t n = rows * context.row;
-  const auto accumulate = context.common.accumulate[static_cast<int>(context.job.in.dtype)];
-  bool any = false;
+  const std::int64_t n = run.rows * context.row;
+  std::array<const void*, kTerms> sources{};
+  std::array<float, kTerms> weights{};
+  std::int32_t gathered = 0;
+  const float* base = nullptr;
   for (std::int32_t k = 0; k < e.term_count; ++k) {
     const LoweredTerm& term = context.plan.terms[static_cast<std::size_t>(e.term_begin + k)];
     if (term.weight == 0) continue;
-    const std::byte* from = nullptr;
-    if (context.in_nhwc && !context.out_nhwc) {
-      from =
-          planes(image(term.source), term.source, y, rows, own_planes_) + c * n * context.in_size;
-    } else {
-      from = fetch(image(term.source), term.source, c, y, own_row_);
+    if (gathered == kTerms) {
+      context.ops.sum(sources.data(), weights.data(), gathered, base, {}, sum_, n);
+      base = sum_;
+      gathered = 0;
     }
-    accumulate(from, term.weight, any, sum_, n);
-    any = true;
+    const auto at = static_cast<std::size_t>(gathered++);
+    weights[at] = term.weight;
+    sources[at] = context.in_nhwc && !context.out_nhwc
+                      ? planes(image(term.source), term.source, run, at) + c * n * context.in_size
+                      : window(image(term.source), term.source, c, run, at);
   }
-  if (!any) std::fill_n(sum_, n, 0.0f);
-  context.from_f32.convert(sum_, affine(c), out, n);
-}
-
-/// How many rows from y on have the same weights in every column and lie together in memory.
-std::int64_t EntryMixer::rows_together(std::int32_t y) const {
-  const LoweredEntry& e = *entry_;
-  if (!mergeable_ || context_.group == 1) return 1;
-  const std::int32_t height = context_.plan.size.height;
-  std::int64_t rows = height - y;
-  if (e.term_count == 0 && e.kind == MaskKind::gaussian) return 1;
-  if (e.term_count == 0 && e.kind == MaskKind::box) {
-    const bool here = in_interval(y, e.top, e.height, height);
-    if (here && (e.width < context_.width || e.resample != Resample::none)) return 1;
-    rows = 1;
-    while (y + rows < height && rows < context_.group &&
-           in_interval(y + static_cast<std::int32_t>(rows), e.top, e.height, height) == here) {
-      ++rows;
-    }
+  if (gathered == 0) {
+    // No term has any weight.
+    std::fill_n(sum_, n, 0.0f);
+    return context.f32_ops.convert(sum_, how, out, n);
   }
-  return std::min(rows, context_.group);
+  context.ops.sum(sources.data(), weights.data(), gathered, base, how, out, n);
 }
 
-/// Whether the partner has any weight in row y as it is, not resampled.
-bool EntryMixer::needs_partner(std::int32_t y) const {
-  const LoweredEntry& e = *entry_;
-  if (e.kind == MaskKind::gaussian || e.kind == MaskKind::field) return true;
-  if (e.outside.partner != 0) return true;
-  return e.kind == MaskKind::box && e.resample == Resample::none && e.inside.partner != 0 &&
-         in_interval(y, e.top, e.height, context_.plan.size.height);
-}
-
-RowAffine EntryMixer::affine(std::int32_t c) const {
-  if (context_.scale.empty()) return {};
-  if (context_.unit > 1) return {context_.scale.data(), context_.bias.data(), false};
-  return {context_.scale.data() + c, context_.bias.data() + c, true};
+RowStyle EntryMixer::style(std::int32_t c, bool stream) const {
+  RowStyle result;
+  result.ahead = context_.ahead;
+  result.stream = stream;
+  if (context_.scale.empty()) return result;
+  if (context_.unit > 1) {
+    result.affine = {context_.scale.data(), context_.bias.data(), false};
+  } else {
+    result.affine = {context_.scale.data() + c, context_.bias.data() + c, true};
+  }
+  return result;
 }
 
 const std::byte* EntryMixer::image(const LoweredSource& source) const {
@@ -458,60 +471,25 @@ const std::byte* EntryMixer::image(const LoweredSource& source) const {
          source.image * context_.job.in.strides.image * context_.in_size;
 }
 
+/// Rows of a source as they are mixed: of channel c, or interleaved.
+const std::byte* EntryMixer::window(const std::byte* base, const LoweredSource& source,
+                                    std::int32_t c, const Run& run, std::size_t room) const {
+  return context_.windows.rows(base, source, c, run.y, run.rows, rooms_[room]);
+}
+
+/// Rows of an interleaved source as one plane per channel.
+const std::byte* EntryMixer::planes(const std::byte* base, const LoweredSource& source,
+                                    const Run& run, std::size_t room) const {
+  const std::byte* from = window(base, source, 0, run, room);
+  context_.lines.deinterleave(from, context_.in_size, context_.channels, plane_rooms_[room],
+                              run.rows * context_.width);
+  return plane_rooms_[room];
+}
+
 std::byte* EntryMixer::out_row(std::int32_t c, std::int32_t y) const {
   const BatchStrides& s = context_.job.out.strides;
   return static_cast<std::byte*>(context_.job.out.data) +
          (b_ * s.image + c * s.channel + y * s.row) * context_.out_size;
-}
-
-/// Row y of a source's window (of channel c, or of all channels if the input is interleaved): a
-/// pointer into the image if the window lies inside it, else a copy in `room`.
-const std::byte* EntryMixer::fetch(const std::byte* base, const LoweredSource& source,
-                                   std::int32_t c, std::int32_t y, std::byte* room) const {
-  const EntryContext& context = context_;
-  const BatchShape& shape = context.job.in.shape;
-  const BatchStrides& strides = context.job.in.strides;
-  const std::int64_t pixel = context.in_size * (context.in_nhwc ? context.channels : 1);
-  const std::int32_t width = context.width;
-  const bool reflected = context.job.pad_mode == PadMode::reflect;
-  std::int32_t sy = y + source.dy;
-  if (sy < 0 || sy >= shape.height) {
-    if (!reflected) {
-      for (std::int32_t x = 0; x < width; ++x) {
-        std::memcpy(room + x * pixel, context.padding.data(), static_cast<std::size_t>(pixel));
-      }
-      return room;
-    }
-    sy = reflect(sy, shape.height);
-  }
-  const std::byte* line =
-      base + (sy * strides.row + (context.in_nhwc ? 0 : c * strides.channel)) * context.in_size;
-  if (source.flip == 0 && source.dx >= 0 && source.dx + width <= shape.width) {
-    return line + source.dx * pixel;
-  }
-  // Columns [begin, end) of the unflipped window show the image, the others padding.
-  const std::int32_t begin = std::clamp(-source.dx, 0, width);
-  const std::int32_t end = std::clamp(shape.width - source.dx, begin, width);
-  const bool flip = source.flip != 0;
-  const std::int32_t target = flip ? width - end : begin;
-  copy_pixels(line + (begin + source.dx) * pixel, room + target * pixel, end - begin, pixel, flip);
-  const auto pad = [&](std::int32_t x) {
-    const std::byte* from =
-        reflected ? line + reflect(x + source.dx, shape.width) * pixel : context.padding.data();
-    std::memcpy(room + (flip ? width - 1 - x : x) * pixel, from, static_cast<std::size_t>(pixel));
-  };
-  for (std::int32_t x = 0; x < begin; ++x) pad(x);
-  for (std::int32_t x = end; x < width; ++x) pad(x);
-  return room;
-}
-
-/// Rows of an interleaved source as one plane per channel, in `room`.
-const std::byte* EntryMixer::planes(const std::byte* base, const LoweredSource& source,
-                                    std::int32_t y, std::int64_t rows, std::byte* room) const {
-  const std::byte* from = fetch(base, source, 0, y, own_row_);
-  context_.common.deinterleave(from, context_.in_size, context_.channels, room,
-                               rows * context_.width);
-  return room;
 }
 
 }  // namespace medley

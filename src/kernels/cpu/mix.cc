@@ -5,7 +5,7 @@
 
 #include "core/parallel.h"
 #include "kernels/cpu/entry.h"
-#include "kernels/cpu/in_place.h"
+#include "kernels/cpu/order.h"
 #include "kernels/cpu/scratch.h"
 #include "kernels/lower.h"
 
@@ -14,6 +14,11 @@ namespace {
 
 /// Below this many bytes of output waking other threads costs more than it saves.
 constexpr std::int64_t kParallelBytes = 1 << 17;
+/// Large images are mixed in bands of rows of about this many bytes of input, so that the partner's
+/// band is still in the cache when the next output has it as its own.
+constexpr std::int64_t kBandBytes = 200 << 10;
+/// Outputs in a row that one thread takes.
+constexpr std::int64_t kChain = 16;
 
 Scratch& thread_scratch() {
   thread_local Scratch scratch;
@@ -30,20 +35,31 @@ struct Bands {
   }
 };
 
-/// Copies rows [y0, y1) of an image of the batch to the same places of `copy`.
-void save_rows(const MixJob& job, std::int64_t image, std::int32_t y0, std::int32_t y1,
-               std::byte* copy) {
+std::int64_t image_bytes(const MixJob& job) {
+  return job.in.shape.channels * job.in.shape.size().pixels() * size_of(job.in.dtype);
+}
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+/// Copies what output `reader` needs of rows [y0, y1) of an image of the batch, its partner, to the
+/// same places of `copy`.
+void save_rows(const MixJob& job, const LoweredEntry& reader, std::int64_t image, std::int32_t y0,
+               std::int32_t y1, std::byte* copy) {
   const BatchShape& shape = job.in.shape;
   const BatchStrides& s = job.in.strides;
   const std::int64_t size = size_of(job.in.dtype);
   const bool nhwc = job.in.layout == Layout::nhwc;
-  const std::int64_t planes = nhwc ? 1 : shape.channels;
-  const auto row = static_cast<std::size_t>(shape.width * (nhwc ? shape.channels : 1) * size);
+  const std::int64_t pixel = size * (nhwc ? shape.channels : 1);
+  const bool only_box = reader.kind == MaskKind::box && reader.outside.partner == 0;
+  const bool some_columns = only_box && reader.left + reader.width <= shape.width;
+  const std::int64_t begin = (some_columns ? reader.left : 0) * pixel;
+  const auto bytes = static_cast<std::size_t>((some_columns ? reader.width : shape.width) * pixel);
   const auto* from = static_cast<const std::byte*>(job.in.data) + image * s.image * size;
-  for (std::int64_t c = 0; c < planes; ++c) {
+  for (std::int64_t c = 0; c < (nhwc ? 1 : shape.channels); ++c) {
     for (std::int32_t y = y0; y < y1; ++y) {
-      const std::int64_t at = (c * (nhwc ? 0 : s.channel) + y * s.row) * size;
-      std::memcpy(copy + at, from + at, row);
+      if (only_box && !in_interval(y, reader.top, reader.height, shape.height)) continue;
+      const std::int64_t at = (c * (nhwc ? 0 : s.channel) + y * s.row) * size + begin;
+      std::memcpy(copy + at, from + at, bytes);
     }
   }
 }
@@ -52,20 +68,46 @@ void mix_in_place(const EntryContext& context, int threads) {
   const MixJob& job = context.job;
   const std::vector<InPlaceStep> steps = in_place_order(context.plan);
   std::vector<std::byte> saved;
-  if (std::ranges::any_of(steps, &InPlaceStep::save)) {
+  if (std::ranges::any_of(steps, [](const InPlaceStep& step) { return step.save_for >= 0; })) {
     saved.resize(static_cast<std::size_t>(job.in.strides.image * size_of(job.in.dtype)));
   }
-  // No windows here, so rows do not depend on other rows: each thread takes a band of every image.
+  // No windows here, so rows do not depend on other rows: each thread takes bands of every image.
+  const std::int64_t rounds = ceil_div(ceil_div(image_bytes(job), kBandBytes), threads);
   const Bands bands{context.plan.size.height,
-                    std::min<std::int64_t>(threads, context.plan.size.height)};
+                    std::min<std::int64_t>(rounds * threads, context.plan.size.height)};
   parallel_for(bands.parts, threads, [&](std::int64_t part) {
     EntryMixer mixer(context, thread_scratch());
     const std::int32_t y0 = bands.bound(part);
     const std::int32_t y1 = bands.bound(part + 1);
     for (const InPlaceStep& step : steps) {
-      if (step.save) save_rows(job, step.entry, y0, y1, saved.data());
+      if (step.save_for >= 0) {
+        save_rows(job, context.plan.entries[static_cast<std::size_t>(step.save_for)], step.entry,
+                  y0, y1, saved.data());
+      }
       mixer.mix_rows(step.entry, y0, y1, step.partner_saved ? saved.data() : nullptr);
     }
+  });
+}
+
+/// Outputs too large for the caches.
+void mix_chained(const EntryContext& context, int threads) {
+  const std::int64_t count = std::ssize(context.plan.entries);
+  const std::vector<std::int64_t> order = chained_order(context.plan);
+  const std::int32_t height = context.plan.size.height;
+  const std::int64_t wanted = threads == 1 ? 1 : std::int64_t{16} * threads;
+  const std::int64_t parts =
+      std::max(ceil_div(image_bytes(context.job), kBandBytes), ceil_div(wanted, count));
+  const Bands bands{height, std::clamp<std::int64_t>(parts, 1, std::max(1, height / 8))};
+  const std::int64_t chain = std::clamp<std::int64_t>(count * bands.parts / wanted, 1, kChain);
+  const std::int64_t chains = ceil_div(count, chain);
+  parallel_for(chains * bands.parts, threads, [&](std::int64_t item) {
+    EntryMixer mixer(context, thread_scratch());
+    const std::int64_t begin = item % chains * chain;
+    const std::int64_t part = item / chains;
+    for (std::int64_t i = begin; i < std::min(begin + chain, count); ++i) {
+      mixer.mix_rows(order[static_cast<std::size_t>(i)], bands.bound(part), bands.bound(part + 1));
+    }
+    if (context.job.streaming) context.lines.stream_fence();
   });
 }
 
@@ -77,26 +119,25 @@ void mix_cpu(const LoweredPlan& plan, const MixJob& job) {
   const int wanted = job.threads > 0 ? job.threads : hardware_threads();
   const int threads = bytes < kParallelBytes ? 1 : wanted;
   if (job.in_place) return mix_in_place(context, threads);
+  if (job.streaming) return mix_chained(context, threads);
 
   const std::int64_t count = std::ssize(plan.entries);
   // Few images are cut into bands of rows, so that every thread has work.
   const std::int64_t wanted_items = threads == 1 ? 1 : std::int64_t{4} * threads;
-  const Bands bands{plan.size.height,
-                    std::clamp<std::int64_t>((wanted_items + count - 1) / count, 1,
-                                             std::max(1, plan.size.height / 8))};
+  const Bands bands{plan.size.height, std::clamp<std::int64_t>(ceil_div(wanted_items, count), 1,
+                                                               std::max(1, plan.size.height / 8))};
   // Small images are taken several at a time.
   const std::int64_t together =
       std::clamp<std::int64_t>(count * bands.parts / wanted_items, 1,
                                std::max<std::int64_t>(1, kParallelBytes * count / bytes));
   const std::int64_t items = count * bands.parts;
-  parallel_for((items + together - 1) / together, threads, [&](std::int64_t chunk) {
+  parallel_for(ceil_div(items, together), threads, [&](std::int64_t chunk) {
     EntryMixer mixer(context, thread_scratch());
     const std::int64_t end = std::min(items, (chunk + 1) * together);
     for (std::int64_t item = chunk * together; item < end; ++item) {
       const std::int64_t part = item % bands.parts;
       mixer.mix_rows(item / bands.parts, bands.bound(part), bands.bound(part + 1));
     }
-    if (job.streaming) context.common.stream_fence();
   });
 }
 

@@ -1,6 +1,8 @@
 #include "kernels/cpu/row_ops.h"
 
+#include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/row_ops.cc"
@@ -15,302 +17,445 @@ namespace medley {
 namespace HWY_NAMESPACE {
 namespace {
 
-/// Calls step(i) for i = 0, lanes, 2*lanes, … and, if n is no multiple, tail(i, left) for the rest.
-template <typename Step, typename Tail>
-HWY_INLINE void for_lanes(std::int64_t n, const Step& step, const Tail& tail) {
-  const auto lanes = static_cast<std::int64_t>(hn::Lanes(Floats()));
-  std::int64_t i = 0;
-  for (; i + lanes <= n; i += lanes) step(i);
-  if (i < n) tail(i, n - i);
+template <typename T>
+HWY_INLINE void prefetch(const T* p, std::int64_t ahead) {
+  hwy::Prefetch(reinterpret_cast<const std::uint8_t*>(p) + ahead);
 }
 
-/// Room for one vector: a row's tail is copied here, padded with zeros, and goes through the code
-/// of whole vectors.
+/// Values of T in a cache line.
 template <typename T>
-struct HWY_ALIGN TailBuffer {
-  T values[HWY_MAX_BYTES / sizeof(float)] = {};
+constexpr std::int64_t kLineValues = 64 / sizeof(T);
 
-  TailBuffer() = default;
-  TailBuffer(const T* from, std::int64_t left) {
-    std::memcpy(values, from, static_cast<std::size_t>(left) * sizeof(T));
-  }
+// ---- sources: mixed values before normalisation ----
+// Each gives a vector at(i), the same for fewer values than a vector has in tail(n), and asks for
+// what at(i) will read later in touch(i).
+
+template <typename In>
+struct ConvertSource {
+  using Input = In;
+  const In* a;
+  std::int64_t ahead;
+
+  HWY_INLINE Float at(std::int64_t i) const { return load_floats(a + i); }
+  HWY_INLINE Float tail(std::int64_t n) const { return load_floats(TailBuffer<In>(a, n).values); }
+  HWY_INLINE void touch(std::int64_t i) const { prefetch(a + i, ahead); }
 };
 
-template <typename Out>
-HWY_INLINE void store_tail(Float value, Out* out, std::int64_t left) {
-  TailBuffer<Out> buffer;
-  store_floats(value, buffer.values);
-  std::memcpy(out, buffer.values, static_cast<std::size_t>(left) * sizeof(Out));
-}
-
-/// Runs value(i) over a row, normalising and storing each vector; value_tail(i, left) is the last.
-template <typename Out, typename Value, typename ValueTail>
-HWY_INLINE void run_row(RowAffine affine, Out* out, std::int64_t n, const Value& value,
-                        const ValueTail& value_tail) {
-  if (affine.scale == nullptr) {
-    for_lanes(
-        n, [&](std::int64_t i) { store_floats(value(i), out + i); },
-        [&](std::int64_t i, std::int64_t left) { store_tail(value_tail(i, left), out + i, left); });
-  } else if (affine.uniform) {
-    const Float scale = hn::Set(Floats(), affine.scale[0]);
-    const Float bias = hn::Set(Floats(), affine.bias[0]);
-    const auto apply = [&](Float v) { return hn::Add(hn::Mul(v, scale), bias); };
-    for_lanes(
-        n, [&](std::int64_t i) { store_floats(apply(value(i)), out + i); },
-        [&](std::int64_t i, std::int64_t left) {
-          store_tail(apply(value_tail(i, left)), out + i, left);
-        });
-  } else {
-    const auto apply = [](Float v, const float* scale, const float* bias) {
-      return hn::Add(hn::Mul(v, load_floats(scale)), load_floats(bias));
-    };
-    for_lanes(
-        n,
-        [&](std::int64_t i) {
-          store_floats(apply(value(i), affine.scale + i, affine.bias + i), out + i);
-        },
-        [&](std::int64_t i, std::int64_t left) {
-          const TailBuffer<float> scale(affine.scale + i, left);
-          const TailBuffer<float> bias(affine.bias + i, left);
-          store_tail(apply(value_tail(i, left), scale.values, bias.values), out + i, left);
-        });
-  }
-}
-
-template <typename In, typename Out>
-void convert(const void* source, RowAffine affine, void* out, std::int64_t n) {
-  const auto* a = static_cast<const In*>(source);
-  run_row(
-      affine, static_cast<Out*>(out), n, [&](std::int64_t i) { return load_floats(a + i); },
-      [&](std::int64_t i, std::int64_t left) {
-        return load_floats(TailBuffer<In>(a + i, left).values);
-      });
-}
-
-template <typename In, typename Out>
-void blend_flat(const void* own, const void* partner, float wa, float wb, RowAffine affine,
-                void* out, std::int64_t n) {
-  const auto* a = static_cast<const In*>(own);
-  const auto* b = static_cast<const In*>(partner);
-  const Float va = hn::Set(Floats(), wa);
-  const Float vb = hn::Set(Floats(), wb);
-  const auto mixed = [&](const In* pa, const In* pb) {
-    return hn::Add(hn::Mul(load_floats(pa), va), hn::Mul(load_floats(pb), vb));
-  };
-  run_row(
-      affine, static_cast<Out*>(out), n, [&](std::int64_t i) { return mixed(a + i, b + i); },
-      [&](std::int64_t i, std::int64_t left) {
-        return mixed(TailBuffer<In>(a + i, left).values, TailBuffer<In>(b + i, left).values);
-      });
+template <typename In>
+HWY_INLINE Float weighted_sum(const In* a, const In* b, Weights weights) {
+  const Floats d;
+  return hn::Add(hn::Mul(load_floats(a), hn::Set(d, weights.own)),
+                 hn::Mul(load_floats(b), hn::Set(d, weights.partner)));
 }
 
 template <typename In>
-HWY_INLINE Float blend_masked(const In* pa, const In* pb, const float* pm) {
+struct FlatSource {
+  using Input = In;
+  const In* a;
+  const In* b;
+  Weights weights;
+  std::int64_t ahead;
+
+  HWY_INLINE Float at(std::int64_t i) const { return weighted_sum(a + i, b + i, weights); }
+  HWY_INLINE Float tail(std::int64_t n) const {
+    return weighted_sum(TailBuffer<In>(a, n).values, TailBuffer<In>(b, n).values, weights);
+  }
+  HWY_INLINE void touch(std::int64_t i) const {
+    prefetch(a + i, ahead);
+    prefetch(b + i, ahead);
+  }
+};
+
+template <typename In>
+HWY_INLINE Float masked_sum(const In* pa, const In* pb, Float m) {
   const Floats d;
-  const Float m = load_floats(pm);
   const Float rest = hn::Sub(hn::Set(d, 1.0f), m);
   const Float a = load_floats(pa);
   const Float b = load_floats(pb);
   const Float sum = hn::Add(hn::Mul(a, m), hn::Mul(b, rest));
+  // Finite, positive values times 0 add nothing, not even a sign.
+  if constexpr (std::is_same_v<In, std::uint8_t>) return sum;
   const Float with_b = hn::IfThenElse(hn::Eq(m, hn::Zero(d)), b, sum);
   return hn::IfThenElse(hn::Eq(rest, hn::Zero(d)), a, with_b);
 }
 
-template <typename In, typename Out>
-void blend_mask(const void* own, const void* partner, const float* m, RowAffine affine, void* out,
-                std::int64_t n) {
-  const auto* a = static_cast<const In*>(own);
-  const auto* b = static_cast<const In*>(partner);
-  run_row(
-      affine, static_cast<Out*>(out), n,
-      [&](std::int64_t i) { return blend_masked(a + i, b + i, m + i); },
-      [&](std::int64_t i, std::int64_t left) {
-        return blend_masked(TailBuffer<In>(a + i, left).values, TailBuffer<In>(b + i, left).values,
-                            TailBuffer<float>(m + i, left).values);
-      });
+/// Masks are prefetched this many bytes ahead.
+constexpr std::int64_t kFieldAhead = 2048;
+
+template <typename In>
+struct MaskSource {
+  using Input = In;
+  const In* a;
+  const In* b;
+  const float* m;
+  std::int64_t ahead;
+
+  HWY_INLINE Float at(std::int64_t i) const { return masked_sum(a + i, b + i, load_floats(m + i)); }
+  HWY_INLINE Float tail(std::int64_t n) const {
+    return masked_sum(TailBuffer<In>(a, n).values, TailBuffer<In>(b, n).values,
+                      load_floats(TailBuffer<float>(m, n).values));
+  }
+  HWY_INLINE void touch(std::int64_t i) const {
+    prefetch(a + i, ahead);
+    prefetch(b + i, ahead);
+    for (std::int64_t j = 0; j < kLineValues<In>; j += kLineValues<float>) {
+      prefetch(m + i + j, kFieldAhead);
+    }
+  }
+};
+
+/// A row of a separable mask: factor * column[i].
+///
+/// Products too small for a normal number are very slow (kNormal: there are none). Such masks do
+/// not change b, unless b is tiny itself or a is huge: only then are they computed.
+template <typename In, bool kNormal>
+struct SeparableSource {
+  using Input = In;
+  const In* a;
+  const In* b;
+  const float* column;
+  float factor;
+  float smallest;  // column values below this give such products
+  std::int64_t ahead;
+
+  SeparableSource(const In* in_a, const In* in_b, const float* in_column, float in_factor,
+                  std::int64_t in_ahead)
+      : a(in_a),
+        b(in_b),
+        column(in_column),
+        factor(in_factor),
+        smallest(kNormal ? 0 : 0x1p-120f / in_factor),
+        ahead(in_ahead) {}
+
+  HWY_INLINE Float mixed(const In* pa, const In* pb, const float* pm) const {
+    const Floats d;
+    Float m = load_floats(pm);
+    if constexpr (!kNormal) {
+      const auto small = hn::Lt(m, hn::Set(d, smallest));
+      if (HWY_UNLIKELY(!hn::AllFalse(d, small))) {
+        const auto safe = hn::And(hn::Ge(hn::Abs(load_floats(pb)), hn::Set(d, 0x1p-40f)),
+                                  hn::Le(hn::Abs(load_floats(pa)), hn::Set(d, 0x1p40f)));
+        if (hn::AllTrue(d, hn::Or(hn::Not(small), safe))) m = hn::IfThenZeroElse(small, m);
+      }
+    }
+    return masked_sum(pa, pb, hn::Mul(hn::Set(d, factor), m));
+  }
+  HWY_INLINE Float at(std::int64_t i) const { return mixed(a + i, b + i, column + i); }
+  HWY_INLINE Float tail(std::int64_t n) const {
+    return mixed(TailBuffer<In>(a, n).values, TailBuffer<In>(b, n).values,
+                 TailBuffer<float>(column, n).values);
+  }
+  HWY_INLINE void touch(std::int64_t i) const {
+    prefetch(a + i, ahead);
+    prefetch(b + i, ahead);
+  }
+};
+
+/// kCount terms; if that is 0, any number of them, added to `base` if it is not null.
+template <typename In, int kCount>
+struct SumSource {
+  using Input = In;
+  const In* const* sources;
+  const float* weights;
+  std::int32_t count;
+  const float* base;
+  std::int64_t ahead;
+
+  template <typename Load>
+  HWY_INLINE Float summed(const Load& load, const float* start) const {
+    const Floats d;
+    const auto term = [&](std::int32_t k)
+                          HWY_ATTR { return hn::Mul(hn::Set(d, weights[k]), load(sources[k])); };
+    const bool has_start = kCount == 0 && start != nullptr;
+    Float sum = has_start ? load_floats(start) : term(0);
+    for (std::int32_t k = has_start ? 0 : 1; k < (kCount > 0 ? kCount : count); ++k) {
+      sum = hn::Add(sum, term(k));
+    }
+    return sum;
+  }
+  HWY_INLINE Float at(std::int64_t i) const {
+    return summed([i](const In* p) HWY_ATTR { return load_floats(p + i); },
+                  base != nullptr ? base + i : nullptr);
+  }
+  HWY_INLINE Float tail(std::int64_t n) const {
+    const TailBuffer<float> start =
+        base != nullptr ? TailBuffer<float>(base, n) : TailBuffer<float>();
+    return summed([n](const In* p) HWY_ATTR { return load_floats(TailBuffer<In>(p, n).values); },
+                  base != nullptr ? start.values : nullptr);
+  }
+  HWY_INLINE void touch(std::int64_t i) const {
+    for (std::int32_t k = 0; k < (kCount > 0 ? kCount : count); ++k) {
+      prefetch(sources[k] + i, ahead);
+    }
+  }
+};
+
+// ---- loops ----
+
+/// Where mixed values go: normalised, then stored, past the caches if `stream`. How is decided at
+/// run time: the branches are always taken the same way, and there is one loop instead of five.
+struct Target {
+  float* out;
+  RowAffine affine;
+  bool stream;
+
+  explicit Target(const RowStyle& style, float* to)
+      : out(to), affine(style.affine), stream(style.stream) {}
+  Target(float* to, RowAffine normalisation, bool past_caches)
+      : out(to), affine(normalisation), stream(past_caches) {}
+
+  /// The same from value i on.
+  HWY_INLINE Target from(std::int64_t i) const { return {out + i, affine.from(i), stream}; }
+
+  HWY_INLINE Float normalised(Float v, std::int64_t i) const {
+    if (affine.scale == nullptr) return v;
+    const Floats d;
+    if (affine.uniform) {
+      return hn::Add(hn::Mul(v, hn::Set(d, affine.scale[0])), hn::Set(d, affine.bias[0]));
+    }
+    return hn::Add(hn::Mul(v, load_floats(affine.scale + i)), load_floats(affine.bias + i));
+  }
+  HWY_INLINE void put(Float v, std::int64_t i) const {
+    const Float value = normalised(v, i);
+    if (stream) {
+      hn::Stream(value, Floats(), out + i);
+    } else {
+      store_floats(value, out + i);
+    }
+  }
+  /// All there is: fewer values than a vector has.
+  HWY_INLINE void put_tail(Float v, std::int64_t n) const {
+    if (affine.scale == nullptr || affine.uniform) return store_tail(normalised(v, 0), out, n);
+    const TailBuffer<float> scales(affine.scale, n);
+    const TailBuffer<float> biases(affine.bias, n);
+    const Target padded(out, {scales.values, biases.values, false}, false);
+    store_tail(padded.normalised(v, 0), out, n);
+  }
+};
+
+/// All n values. What is left after whole vectors is covered by a last vector that overlaps them;
+/// it is made first, since the target may be an input.
+template <typename Source>
+HWY_INLINE void run_loop(const Source& source, const Target& target, std::int64_t n) {
+  // A line of input at a time, or a few vectors.
+  constexpr std::int64_t kBlock =
+      std::min<std::int64_t>(kLineValues<typename Source::Input>, 4 * hn::MaxLanes(Floats()));
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(Floats()));
+  if (n < lanes) {
+    if (n > 0) target.put_tail(source.tail(n), n);
+    return;
+  }
+  const std::int64_t end = n - lanes;
+  const bool overlap = n % lanes != 0;
+  const Float last = overlap ? target.normalised(source.at(end), end) : hn::Zero(Floats());
+  std::int64_t i = 0;
+  for (; i + kBlock <= n; i += kBlock) {
+    source.touch(i);
+    for (std::int64_t j = i; j < i + kBlock; j += lanes) target.put(source.at(j), j);
+  }
+  if (i < n) source.touch(i);
+  for (; i <= end; i += lanes) target.put(source.at(i), i);
+  if (overlap) store_floats(last, target.out + end);
+}
+
+/// One image as it is; nothing to do where it is the output.
+template <typename In>
+HWY_INLINE void copy_loop(const In* in, std::int64_t ahead, const Target& target, std::int64_t n) {
+  if constexpr (std::is_same_v<In, float>) {
+    if (in == target.out && target.affine.scale == nullptr) return;
+  }
+  run_loop(ConvertSource<In>{in, ahead}, target, n);
+}
+
+// ---- operations on one kind of pixel ----
+
+template <typename In>
+void convert(const void* source, const RowStyle& style, float* out, std::int64_t n) {
+  copy_loop(static_cast<const In*>(source), style.ahead, Target(style, out), n);
 }
 
 template <typename In>
-void accumulate(const void* source, float weight, bool add, float* sum, std::int64_t n) {
-  const auto* a = static_cast<const In*>(source);
-  const Float w = hn::Set(Floats(), weight);
-  const auto term = [&](const In* p, const float* s) {
-    const Float part = hn::Mul(w, load_floats(p));
-    return add ? hn::Add(load_floats(s), part) : part;
+void blend_flat(const void* own, const void* partner, Weights weights, const RowStyle& style,
+                float* out, std::int64_t n) {
+  run_loop(FlatSource<In>{static_cast<const In*>(own), static_cast<const In*>(partner), weights,
+                          style.ahead},
+           Target(style, out), n);
+}
+
+template <typename In>
+void blend_mask(const void* own, const void* partner, const float* m, const RowStyle& style,
+                float* out, std::int64_t n) {
+  run_loop(
+      MaskSource<In>{static_cast<const In*>(own), static_cast<const In*>(partner), m, style.ahead},
+      Target(style, out), n);
+}
+
+template <typename In, bool kNormal>
+HWY_INLINE void gaussian_rows(const In* peaked, const In* other, const GaussianRows& mask,
+                              const RowStyle& style, float* out, std::int64_t rows,
+                              std::int64_t n) {
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(Floats()));
+  const Target target(style, out);
+  for (std::int64_t row = 0; row < rows; ++row) {
+    const In* a = peaked + row * n;
+    const In* b = other + row * n;
+    const Target to = target.from(row * n);
+    const std::int64_t reach = mask.reach[row];
+    if (reach < 0) {
+      copy_loop(b, style.ahead, to, n);
+      continue;
+    }
+    // Whole vectors on both sides; what is left of a row goes with the mask.
+    const std::int64_t begin = std::max<std::int64_t>(mask.centre_begin - reach, 0) / lanes * lanes;
+    std::int64_t end = (mask.centre_end + reach + lanes - 1) / lanes * lanes;
+    if (n - end < lanes) end = n;
+    const SeparableSource<In, kNormal> source(a + begin, b + begin, mask.column + begin,
+                                              mask.row_factors[row], style.ahead);
+    if (begin > 0) copy_loop(b, style.ahead, to, begin);
+    run_loop(source, to.from(begin), end - begin);
+    if (end < n) copy_loop(b + end, style.ahead, to.from(end), n - end);
+  }
+}
+
+template <typename In>
+void blend_gaussian(const void* peaked, const void* other, const GaussianRows& mask,
+                    const RowStyle& style, float* out, std::int64_t rows, std::int64_t n) {
+  const auto* a = static_cast<const In*>(peaked);
+  const auto* b = static_cast<const In*>(other);
+  if constexpr (std::is_same_v<In, std::uint8_t>) {
+    if (mask.normal) return gaussian_rows<In, true>(a, b, mask, style, out, rows, n);
+  }
+  gaussian_rows<In, false>(a, b, mask, style, out, rows, n);
+}
+
+// ---- boxes ----
+
+/// A stretch of whole vectors of a row: all in the box, none in the box, or with an edge of it.
+struct BoxStretch {
+  enum class Kind { inside, outside, edge };
+  std::int64_t begin;
+  std::int64_t end;
+  Kind kind;
+};
+
+/// Cuts the whole vectors of a row of n values; returns how many stretches there are.
+HWY_INLINE int cut_row(const BoxColumns& box, std::int64_t n, BoxStretch (&stretches)[5]) {
+  using Kind = BoxStretch::Kind;
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(Floats()));
+  const std::int64_t whole = n - n % lanes;
+  int count = 0;
+  std::int64_t at = 0;
+  const auto add = [&](std::int64_t end, Kind kind) HWY_ATTR {
+    end = std::min(end, whole);
+    if (at < end) stretches[count++] = {at, end, kind};
+    at = std::max(at, end);
   };
-  run_row(
-      RowAffine{}, sum, n, [&](std::int64_t i) { return term(a + i, sum + i); },
-      [&](std::int64_t i, std::int64_t left) {
-        // Without `add` the old sum may be uninitialised; it is read but not used.
-        const TailBuffer<float> old = add ? TailBuffer<float>(sum + i, left) : TailBuffer<float>();
-        return term(TailBuffer<In>(a + i, left).values, old.values);
-      });
+  const auto up = [lanes](std::int64_t i) HWY_ATTR { return (i + lanes - 1) / lanes * lanes; };
+  add(box.begin / lanes * lanes, Kind::outside);
+  add(up(box.begin), Kind::edge);
+  add(box.end / lanes * lanes, Kind::inside);
+  add(up(box.end), Kind::edge);
+  add(whole, Kind::outside);
+  return count;
 }
 
-void scale_row(float row, const float* column, float* m, std::int64_t n) {
-  const Float r = hn::Set(Floats(), row);
-  run_row(
-      RowAffine{}, m, n, [&](std::int64_t i) { return hn::Mul(r, load_floats(column + i)); },
-      [&](std::int64_t i, std::int64_t left) {
-        return hn::Mul(r, load_floats(TailBuffer<float>(column + i, left).values));
-      });
+template <typename In>
+HWY_INLINE Float weighted(const In* a, const In* b, Weights weights) {
+  if (weights.partner == 0) return load_floats(a);
+  if (weights.own == 0) return load_floats(b);
+  return weighted_sum(a, b, weights);
 }
 
-HWY_INLINE Float interpolate(Float first, Float second, Float fraction) {
-  const Floats d;
-  const Float rest = hn::Sub(hn::Set(d, 1.0f), fraction);
-  const Float sum = hn::Add(hn::Mul(first, rest), hn::Mul(second, fraction));
-  const Float with_second = hn::IfThenElse(hn::Eq(rest, hn::Zero(d)), second, sum);
-  return hn::IfThenElse(hn::Eq(fraction, hn::Zero(d)), first, with_second);
-}
-
-void interpolate_rows(const float* a, const float* b, float fraction, float* out, std::int64_t n) {
-  const Float f = hn::Set(Floats(), fraction);
-  run_row(
-      RowAffine{}, out, n,
-      [&](std::int64_t i) { return interpolate(load_floats(a + i), load_floats(b + i), f); },
-      [&](std::int64_t i, std::int64_t left) {
-        return interpolate(load_floats(TailBuffer<float>(a + i, left).values),
-                           load_floats(TailBuffer<float>(b + i, left).values), f);
-      });
-}
-
-void interpolate_columns(const float* a, const std::int32_t* first, const std::int32_t* second,
-                         const float* fraction, float* out, std::int64_t n) {
+/// A vector of a row, of which value i is the first, with values in and out of the box.
+template <typename In>
+HWY_INLINE Float edge_vector(const In* a, const In* b, const BoxColumns& box, std::int64_t i) {
   const Floats d;
   const hn::RebindToSigned<Floats> di;
-  const auto at = [&](const std::int32_t* i0, const std::int32_t* i1, const float* f) {
-    return interpolate(hn::GatherIndex(d, a, hn::LoadU(di, i0)),
-                       hn::GatherIndex(d, a, hn::LoadU(di, i1)), load_floats(f));
-  };
-  run_row(
-      RowAffine{}, out, n, [&](std::int64_t i) { return at(first + i, second + i, fraction + i); },
-      [&](std::int64_t i, std::int64_t left) {
-        return at(TailBuffer<std::int32_t>(first + i, left).values,
-                  TailBuffer<std::int32_t>(second + i, left).values,
-                  TailBuffer<float>(fraction + i, left).values);
-      });
+  const auto at = hn::Add(hn::Iota(di, 0), hn::Set(di, static_cast<std::int32_t>(i)));
+  const auto before = hn::Lt(at, hn::Set(di, static_cast<std::int32_t>(box.begin)));
+  const auto before_end = hn::Lt(at, hn::Set(di, static_cast<std::int32_t>(box.end)));
+  return hn::IfThenElse(hn::RebindMask(d, hn::AndNot(before, before_end)),
+                        weighted(a, b, box.inside), weighted(a, b, box.outside));
 }
 
-// ---- changes of layout ----
-
-template <typename T>
-void deinterleave_as(const T* in, std::int64_t channels, T* out, std::int64_t n) {
-  std::int64_t i = 0;
-  if (channels == 3) {
-    const hn::ScalableTag<T> d;
-    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-    for (; i + lanes <= n; i += lanes) {
-      hn::Vec<decltype(d)> r, g, b;
-      hn::LoadInterleaved3(d, in + 3 * i, r, g, b);
-      hn::StoreU(r, d, out + i);
-      hn::StoreU(g, d, out + n + i);
-      hn::StoreU(b, d, out + 2 * n + i);
+/// One row of at least a vector; `stretches` come from cut_row.
+template <typename In>
+HWY_INLINE void box_row(const In* a, const In* b, const BoxColumns& box,
+                        const BoxStretch* stretches, int count, const Target& target,
+                        std::int64_t ahead, std::int64_t n) {
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(Floats()));
+  const bool overlap = n % lanes != 0;
+  const std::int64_t end = n - lanes;
+  const Float last = overlap ? target.normalised(edge_vector(a + end, b + end, box, end), end)
+                             : hn::Zero(Floats());
+  for (int k = 0; k < count; ++k) {
+    const auto [begin, stretch_end, kind] = stretches[k];
+    if (kind == BoxStretch::Kind::edge) {
+      prefetch(a + begin, ahead);
+      prefetch(b + begin, ahead);
+      target.put(edge_vector(a + begin, b + begin, box, begin), begin);
+      continue;
+    }
+    const Weights weights = kind == BoxStretch::Kind::inside ? box.inside : box.outside;
+    const Target to = target.from(begin);
+    const std::int64_t part = stretch_end - begin;
+    if (weights.own != 0 && weights.partner != 0) {
+      run_loop(FlatSource<In>{a + begin, b + begin, weights, ahead}, to, part);
+    } else {
+      copy_loop((weights.partner == 0 ? a : b) + begin, ahead, to, part);
     }
   }
-  for (; i < n; ++i) {
-    for (std::int64_t c = 0; c < channels; ++c) out[c * n + i] = in[i * channels + c];
-  }
+  if (overlap) store_floats(last, target.out + end);
 }
 
-template <typename T>
-void interleave_as(const T* in, std::int64_t channels, T* out, std::int64_t n) {
-  std::int64_t i = 0;
-  if (channels == 3) {
-    const hn::ScalableTag<T> d;
-    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-    for (; i + lanes <= n; i += lanes) {
-      hn::StoreInterleaved3(hn::LoadU(d, in + i), hn::LoadU(d, in + n + i),
-                            hn::LoadU(d, in + 2 * n + i), d, out + 3 * i);
+/// A row shorter than a vector.
+template <typename In>
+HWY_INLINE void short_box_row(const In* a, const In* b, const BoxColumns& box, const Target& target,
+                              std::int64_t n) {
+  target.put_tail(edge_vector(TailBuffer<In>(a, n).values, TailBuffer<In>(b, n).values, box, 0), n);
+}
+
+template <typename In>
+void blend_box(const void* own, const void* partner, const BoxColumns& box, const RowStyle& style,
+               float* out, std::int64_t rows, std::int64_t n) {
+  const bool is_short = n < static_cast<std::int64_t>(hn::Lanes(Floats()));
+  BoxStretch stretches[5];
+  const int count = cut_row(box, n, stretches);
+  const Target target(style, out);
+  for (std::int64_t row = 0; row < rows; ++row) {
+    const auto* a = static_cast<const In*>(own) + row * n;
+    const auto* b = static_cast<const In*>(partner) + row * n;
+    const Target to = target.from(row * n);
+    if (is_short) {
+      short_box_row(a, b, box, to, n);
+    } else {
+      box_row(a, b, box, stretches, count, to, style.ahead, n);
     }
   }
-  for (; i < n; ++i) {
-    for (std::int64_t c = 0; c < channels; ++c) out[i * channels + c] = in[c * n + i];
-  }
 }
 
-void deinterleave(const void* in, std::int64_t size, std::int64_t channels, void* out,
-                  std::int64_t n) {
-  if (size == 1) {
-    deinterleave_as(static_cast<const std::uint8_t*>(in), channels, static_cast<std::uint8_t*>(out),
-                    n);
-  } else if (size == 2) {
-    deinterleave_as(static_cast<const std::uint16_t*>(in), channels,
-                    static_cast<std::uint16_t*>(out), n);
+// ---- sums ----
+
+template <typename In>
+void sum(const void* const* sources, const float* weights, std::int32_t count, const float* base,
+         const RowStyle& style, float* out, std::int64_t n) {
+  const auto* const* in = reinterpret_cast<const In* const*>(sources);
+  if (count == 3 && base == nullptr) {
+    run_loop(SumSource<In, 3>{in, weights, count, nullptr, style.ahead}, Target(style, out), n);
   } else {
-    deinterleave_as(static_cast<const std::uint32_t*>(in), channels,
-                    static_cast<std::uint32_t*>(out), n);
+    run_loop(SumSource<In, 0>{in, weights, count, base, style.ahead}, Target(style, out), n);
   }
 }
 
-void interleave(const void* in, std::int64_t size, std::int64_t channels, void* out,
-                std::int64_t n) {
-  if (size == 1) {
-    interleave_as(static_cast<const std::uint8_t*>(in), channels, static_cast<std::uint8_t*>(out),
-                  n);
-  } else if (size == 2) {
-    interleave_as(static_cast<const std::uint16_t*>(in), channels, static_cast<std::uint16_t*>(out),
-                  n);
-  } else {
-    interleave_as(static_cast<const std::uint32_t*>(in), channels, static_cast<std::uint32_t*>(out),
-                  n);
-  }
-}
+template <typename In>
+constexpr RowOps kOps = {convert<In>,        blend_flat<In>, blend_mask<In>,
+                         blend_gaussian<In>, blend_box<In>,  sum<In>};
 
-void repeat(const float* m, std::int64_t channels, float* out, std::int64_t n) {
-  std::int64_t i = 0;
-  if (channels == 3) {
-    const Floats d;
-    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-    for (; i + lanes <= n; i += lanes) {
-      const Float v = load_floats(m + i);
-      hn::StoreInterleaved3(v, v, v, d, out + 3 * i);
-    }
-  }
-  for (; i < n; ++i) {
-    for (std::int64_t c = 0; c < channels; ++c) out[i * channels + c] = m[i];
-  }
-}
-
-void stream_lines(const void* from, void* to, std::int64_t lines) {
-  const hn::ScalableTag<std::uint8_t> d;
-  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-  const auto* source = static_cast<const std::uint8_t*>(from);
-  auto* target = static_cast<std::uint8_t*>(to);
-  for (std::int64_t i = 0; i < lines * 64; i += lanes) {
-    hn::Stream(hn::Load(d, source + i), d, target + i);
-  }
-}
-
-void stream_fence() { hwy::FlushStream(); }
-
-template <typename In, typename Out>
-constexpr RowOps kOps = {convert<In, Out>, blend_flat<In, Out>, blend_mask<In, Out>};
-
-constexpr RowOps kTable[4][4] = {
-    {kOps<std::uint8_t, std::uint8_t>, kOps<std::uint8_t, F16>, kOps<std::uint8_t, BF16>,
-     kOps<std::uint8_t, float>},
-    {kOps<F16, std::uint8_t>, kOps<F16, F16>, kOps<F16, BF16>, kOps<F16, float>},
-    {kOps<BF16, std::uint8_t>, kOps<BF16, F16>, kOps<BF16, BF16>, kOps<BF16, float>},
-    {kOps<float, std::uint8_t>, kOps<float, F16>, kOps<float, BF16>, kOps<float, float>},
-};
-
-constexpr CommonOps kCommon = {
-    {accumulate<std::uint8_t>, accumulate<F16>, accumulate<BF16>, accumulate<float>},
-    scale_row,
-    interpolate_rows,
-    interpolate_columns,
-    deinterleave,
-    interleave,
-    repeat,
-    stream_lines,
-    stream_fence,
-};
+constexpr RowOps kTable[4] = {kOps<std::uint8_t>, kOps<F16>, kOps<BF16>, kOps<float>};
 
 }  // namespace
 
-const RowOps* get_row_ops(int in, int out) { return &kTable[in][out]; }
-const CommonOps* get_common_ops() { return &kCommon; }
+const RowOps* get_row_ops(int in) { return &kTable[in]; }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace medley
@@ -329,13 +474,8 @@ HWY_AFTER_NAMESPACE();
 namespace medley {
 
 HWY_EXPORT(get_row_ops);
-HWY_EXPORT(get_common_ops);
 
-const RowOps& row_ops(DType in, DType out) {
-  return *HWY_DYNAMIC_DISPATCH(get_row_ops)(static_cast<int>(in), static_cast<int>(out));
-}
-
-const CommonOps& common_ops() { return *HWY_DYNAMIC_DISPATCH(get_common_ops)(); }
+const RowOps& row_ops(DType in) { return *HWY_DYNAMIC_DISPATCH(get_row_ops)(static_cast<int>(in)); }
 
 std::vector<std::string_view> simd_targets() {
   std::vector<std::string_view> names;

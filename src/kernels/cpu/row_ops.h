@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "kernels/pixel.h"
 #include "medley/types.h"
 
 namespace medley {
@@ -19,45 +20,62 @@ struct RowAffine {
   }
 };
 
-/// Loops over contiguous pixels, compiled for each instruction set. `a`, `b` are of the input type,
-/// `out` of the output type; n >= 0. All give the bits of kernels/pixel.h.
+/// How a loop over pixels reads and writes.
+struct RowStyle {
+  RowAffine affine;
+  /// Inputs are prefetched this many bytes ahead. A whole number of rows, so that the columns of a
+  /// box are prefetched where they will be needed.
+  std::int64_t ahead = 0;
+  /// Stores go past the caches; `out` is on a 64-byte line and gets whole lines. Not for per-value
+  /// normalisation.
+  bool stream = false;
+};
+
+/// Rows in which the values [begin, end) have other weights than the rest.
+struct BoxColumns {
+  std::int64_t begin;
+  std::int64_t end;
+  Weights inside;
+  Weights outside;
+};
+
+/// Rows of a separable mask: row_factors[row] * column[i]. It has no say in values that lie outside
+/// [centre_begin - reach[row], centre_end + reach[row]); a negative reach means in all. `normal`:
+/// all others are normal numbers.
+struct GaussianRows {
+  const float* row_factors;
+  const float* column;
+  const std::int32_t* reach;
+  std::int64_t centre_begin;
+  std::int64_t centre_end;
+  bool normal;
+};
+
+/// Mixing loops over contiguous pixels, compiled for each instruction set. `a`, `b` and `sources`
+/// are of the input type; all counts are >= 0. `out` may be `a` or `b`; other overlaps are not
+/// allowed. All give the bits of kernels/pixel.h before rounding to the output type.
 struct RowOps {
-  void (*convert)(const void* a, RowAffine affine, void* out, std::int64_t n);
-  /// a * wa + b * wb; neither weight is 0.
-  void (*blend_flat)(const void* a, const void* b, float wa, float wb, RowAffine affine, void* out,
-                     std::int64_t n);
+  void (*convert)(const void* a, const RowStyle& style, float* out, std::int64_t n);
+  /// a * own + b * partner; neither weight is 0.
+  void (*blend_flat)(const void* a, const void* b, Weights weights, const RowStyle& style,
+                     float* out, std::int64_t n);
   /// a * m[i] + b * (1 - m[i]); a weight of 0 leaves its image out.
-  void (*blend_mask)(const void* a, const void* b, const float* m, RowAffine affine, void* out,
-                     std::int64_t n);
+  void (*blend_mask)(const void* a, const void* b, const float* m, const RowStyle& style,
+                     float* out, std::int64_t n);
+  /// `rows` rows of n values: blend_mask with the mask of each row. Where the mask has no say `a`
+  /// is not read, except near the edges of that.
+  void (*blend_gaussian)(const void* a, const void* b, const GaussianRows& mask,
+                         const RowStyle& style, float* out, std::int64_t rows, std::int64_t n);
+  /// `rows` rows of n values. An image is not read where its weight is 0, except near the edges of
+  /// the box.
+  void (*blend_box)(const void* a, const void* b, const BoxColumns& box, const RowStyle& style,
+                    float* out, std::int64_t rows, std::int64_t n);
+  /// base[i] + weights[0] * sources[0][i] + …, from left to right; without `base` if it is null.
+  /// count > 0.
+  void (*sum)(const void* const* sources, const float* weights, std::int32_t count,
+              const float* base, const RowStyle& style, float* out, std::int64_t n);
 };
 
-/// Loops that do not depend on the output type.
-struct CommonOps {
-  /// sum[i] = weight * a[i], or sum[i] + weight * a[i] if `add`.
-  void (*accumulate[4])(const void* a, float weight, bool add, float* sum, std::int64_t n);
-  /// m[i] = row * column[i]
-  void (*scale_row)(float row, const float* column, float* m, std::int64_t n);
-  /// out[i] = interpolate(a[i], b[i], fraction)
-  void (*interpolate_rows)(const float* a, const float* b, float fraction, float* out,
-                           std::int64_t n);
-  /// out[i] = interpolate(a[first[i]], a[second[i]], fraction[i])
-  void (*interpolate_columns)(const float* a, const std::int32_t* first, const std::int32_t* second,
-                              const float* fraction, float* out, std::int64_t n);
-  /// out[c*n + i] = in[i*channels + c]; elements of `size` bytes (1, 2 or 4).
-  void (*deinterleave)(const void* in, std::int64_t size, std::int64_t channels, void* out,
-                       std::int64_t n);
-  /// The inverse: out[i*channels + c] = in[c*n + i].
-  void (*interleave)(const void* in, std::int64_t size, std::int64_t channels, void* out,
-                     std::int64_t n);
-  /// out[i*channels + c] = m[i]
-  void (*repeat)(const float* m, std::int64_t channels, float* out, std::int64_t n);
-  /// Copies whole 64-byte lines past the caches; both pointers 64-byte aligned.
-  void (*stream_lines)(const void* from, void* to, std::int64_t lines);
-  /// Orders streamed lines before later stores of this thread.
-  void (*stream_fence)();
-};
-
-[[nodiscard]] const RowOps& row_ops(DType in, DType out);
-[[nodiscard]] const CommonOps& common_ops();
+[[nodiscard]] const RowOps& row_ops(DType in);
 
 }  // namespace medley

@@ -9,6 +9,7 @@
 #endif
 
 #include <cstdint>
+#include <cstring>
 
 #include <hwy/highway.h>
 
@@ -115,6 +116,26 @@ HWY_INLINE void store_floats(Float v, F16* p) {
   half = hn::IfThenElse(hn::Gt(rest, hn::Set(du, 0x7F800000u)), hn::Set(du, 0x7E00u), half);
   store_u16(hn::Or(sign, half), &p->bits);
 #endif
+}
+
+/// Fewer values than a vector has, padded with zeros, so that they go through the code of whole
+/// vectors.
+template <typename T>
+struct HWY_ALIGN TailBuffer {
+  T values[HWY_MAX_BYTES / sizeof(float)] = {};
+
+  TailBuffer() = default;
+  TailBuffer(const T* from, std::int64_t n) {
+    std::memcpy(values, from, static_cast<std::size_t>(n) * sizeof(T));
+  }
+};
+
+/// The first n lanes only.
+template <typename Out>
+HWY_INLINE void store_tail(Float v, Out* out, std::int64_t n) {
+  TailBuffer<Out> buffer;
+  store_floats(v, buffer.values);
+  std::memcpy(out, buffer.values, static_cast<std::size_t>(n) * sizeof(Out));
 }
 
 }  // namespace HWY_NAMESPACE

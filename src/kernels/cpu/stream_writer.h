@@ -4,19 +4,30 @@
 #include <cstdint>
 #include <cstring>
 
-#include "kernels/cpu/row_ops.h"
+#include "kernels/cpu/line_ops.h"
 
 namespace medley {
 
+/// Where a piece of output is to be made.
+struct Piece {
+  std::byte* at;
+  bool stream;  // its place is the output itself; store past the caches
+};
+
 /// Writes consecutive pieces of output. Cached: a piece is made where it belongs. Streaming: pieces
-/// are gathered in a small buffer that leaves in whole cache lines, past the caches.
+/// of whole lines on line boundaries are streamed to where they belong by whoever makes them;
+/// others gather in a small buffer that leaves in whole lines, past the caches.
 class StreamWriter {
  public:
-  /// Streams if `buffer` is given: 64-byte aligned, `capacity` bytes, at least 128 + the largest
-  /// piece.
-  explicit StreamWriter(const CommonOps& ops, std::byte* buffer = nullptr,
-                        std::size_t capacity = 0) noexcept
-      : ops_(&ops), buffer_(buffer), capacity_(capacity) {}
+  static constexpr std::size_t kLine = 64;
+  /// A buffer is emptied when it has this much: little enough that loads go on meanwhile.
+  static constexpr std::size_t kFlush = 1024;
+
+  explicit StreamWriter(const LineOps& ops) noexcept : ops_(&ops) {}
+
+  /// From now on streams. `buffer` is 64-byte aligned and has room for kFlush + kLine bytes and the
+  /// largest piece.
+  void stream_through(std::byte* buffer) noexcept { buffer_ = buffer; }
 
   /// The next piece goes to `target`.
   void start(std::byte* target) noexcept {
@@ -27,20 +38,21 @@ class StreamWriter {
     begin_ = end_ = phase;
   }
 
-  /// Where to make a piece of that many bytes.
-  [[nodiscard]] std::byte* reserve(std::size_t bytes) noexcept {
-    if (buffer_ == nullptr) return target_;
-    if (end_ + bytes > capacity_) flush_lines();
-    return buffer_ + end_;
+  /// Where to make a piece of that many bytes. `may_stream`: who makes this one can stream it.
+  [[nodiscard]] Piece reserve(std::size_t bytes, bool may_stream) noexcept {
+    if (buffer_ == nullptr) return {target_, false};
+    streamed_ = may_stream && end_ == 0 && bytes % kLine == 0;
+    return streamed_ ? Piece{target_, true} : Piece{buffer_ + end_, false};
   }
 
   /// The piece is made.
   void commit(std::size_t bytes) noexcept {
-    if (buffer_ == nullptr) {
+    if (buffer_ == nullptr || streamed_) {
       target_ += bytes;
-    } else {
-      end_ += bytes;
+      return;
     }
+    end_ += bytes;
+    if (end_ >= kFlush) flush_lines();
   }
 
   /// Everything is to be in place (after a fence, for other threads).
@@ -52,8 +64,6 @@ class StreamWriter {
   }
 
  private:
-  static constexpr std::size_t kLine = 64;
-
   /// Sends all whole lines; a line that began before `start` is completed by ordinary stores.
   void flush_lines() noexcept {
     std::size_t at = 0;
@@ -64,20 +74,21 @@ class StreamWriter {
       return;
     }
     const std::size_t lines = (end_ - at) / kLine;
+    if (at + lines == 0) return;
     ops_->stream_lines(buffer_ + at, target_ + at, static_cast<std::int64_t>(lines));
     at += lines * kLine;
-    std::memmove(buffer_, buffer_ + at, end_ - at);
+    std::memcpy(buffer_, buffer_ + at, end_ - at);
     target_ += at;
     begin_ = 0;
     end_ -= at;
   }
 
-  const CommonOps* ops_;
-  std::byte* buffer_;
-  std::size_t capacity_;
+  const LineOps* ops_;
+  std::byte* buffer_ = nullptr;
   std::byte* target_ = nullptr;
   std::size_t begin_ = 0;  // first byte of the buffer that is ours
   std::size_t end_ = 0;
+  bool streamed_ = false;
 };
 
 }  // namespace medley

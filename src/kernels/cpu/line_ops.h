@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/pixel.h"
+#include "medley/types.h"
+
+namespace medley {
+
+/// Rows of pixels to be copied: `rows` rows, `pixels` pixels of `size` bytes each, rows a number of
+/// bytes apart.
+struct PixelBlock {
+  const void* from;
+  std::int64_t from_stride;
+  void* to;
+  std::int64_t to_stride;
+  std::int64_t rows;
+  std::int64_t pixels;
+  std::int64_t size;
+};
+
+/// Loops around the mixing itself, compiled for each instruction set.
+struct LineOps {
+  void (*copy)(const PixelBlock& block);
+  /// Each row last pixel first.
+  void (*mirror)(const PixelBlock& block);
+  /// out[c*n + i] = in[i*channels + c]; elements of `size` bytes (1, 2 or 4).
+  void (*deinterleave)(const void* in, std::int64_t size, std::int64_t channels, void* out,
+                       std::int64_t n);
+  /// The inverse: out[i*channels + c] = in[c*n + i].
+  void (*interleave)(const void* in, std::int64_t size, std::int64_t channels, void* out,
+                     std::int64_t n);
+  /// out[i*channels + c] = m[i]
+  void (*repeat)(const float* m, std::int64_t channels, float* out, std::int64_t n);
+  /// factors[d] = gaussian_factor_f32(scale, d) for d in [0, n), and a few more: `factors` has room
+  /// for n + 64.
+  void (*gaussian_factors)(double scale, float* factors, std::int64_t n);
+  /// out[i] = interpolate(a[i], b[i], fraction), by input type; prefetches `ahead` bytes ahead.
+  void (*interpolate_rows[4])(const void* a, const void* b, float fraction, std::int64_t ahead,
+                              float* out, std::int64_t n);
+  /// out[i] = interpolate(a[first[i]], a[first[i] + 1], fraction[i]) * scale + bias, or without
+  /// scale and bias if `affine` is null. a[first[i] + 1] may be anything if the fraction is 0, but
+  /// must be readable.
+  void (*interpolate_columns)(const float* a, const std::int32_t* first, const float* fraction,
+                              const Affine* affine, float* out, std::int64_t n);
+  /// Rounds to the output type.
+  void (*round[4])(const float* values, void* out, std::int64_t n);
+  /// Copies whole 64-byte lines past the caches; both pointers 64-byte aligned.
+  void (*stream_lines)(const void* from, void* to, std::int64_t lines);
+  /// Orders streamed lines before later stores of this thread.
+  void (*stream_fence)();
+};
+
+[[nodiscard]] const LineOps& line_ops();
+
+}  // namespace medley

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "kernels/cpu/line_ops.h"
+#include "kernels/lower.h"
+
+namespace medley {
+
+/// Rows of a source's window: shifted, mirrored, padded as the plan says. Pixels are those of the
+/// input: one channel of it if it is planar, else all channels.
+class WindowReader {
+ public:
+  /// Windows are `width` pixels wide. `job` and `ops` must stay alive.
+  WindowReader(const MixJob& job, const LineOps& ops, std::int32_t width);
+
+  /// Rows [y, y + rows) of the window on channel c (ignored for interleaved inputs), one after the
+  /// other without gaps: a pointer into the image if they lie so there, else copied to `room`.
+  /// `image` is the memory of the source's image.
+  [[nodiscard]] const std::byte* rows(const std::byte* image, const LoweredSource& source,
+                                      std::int32_t c, std::int32_t y, std::int64_t rows,
+                                      std::byte* room) const;
+
+  /// Whether rows [y0, y1) of the window lie in the image as `rows` gives them.
+  [[nodiscard]] bool contiguous(const LoweredSource& source, std::int32_t y0,
+                                std::int32_t y1) const noexcept;
+
+  /// Bytes of one row of a window.
+  [[nodiscard]] std::int64_t row_bytes() const noexcept { return width_ * pixel_; }
+
+ private:
+  void copy_rows(const std::byte* from, const LoweredSource& source, std::int64_t rows,
+                 std::byte* room) const;
+  void pad_pixels(std::int64_t begin, std::int64_t end, std::byte* row) const;
+
+  const MixJob& job_;
+  const LineOps& ops_;
+  std::int32_t width_;
+  std::int64_t pixel_;              // bytes
+  std::int64_t stride_;             // bytes from row to row of the input
+  bool dense_;                      // rows of the input lie together and have the window's width
+  std::vector<std::byte> padding_;  // one pixel of it
+};
+
+}  // namespace medley
