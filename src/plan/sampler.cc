@@ -324,8 +324,13 @@ MixPlan Sampler::plan(const PlanRequest& request) const {
       field->offset = static_cast<std::int64_t>(field_at[unit]);
     }
   };
-  // Parametric masks take about a microsecond each: not worth waking threads for.
-  parallel_for(std::ssize(firsts), law.makes_field() ? request.threads : 1, draw_unit);
+  // Parametric masks take about a microsecond each: a thread is only woken for many of them.
+  const std::int64_t together = law.makes_field() ? 1 : 256;
+  const std::int64_t chunks = (std::ssize(firsts) + together - 1) / together;
+  parallel_for(chunks, request.threads, [&](std::int64_t chunk) {
+    const std::int64_t end = std::min((chunk + 1) * together, std::ssize(firsts));
+    for (std::int64_t unit = chunk * together; unit < end; ++unit) draw_unit(unit);
+  });
 
   const auto own_source = [&](std::int64_t position) {
     RandomStream random(impl_->seed, request.epoch,
