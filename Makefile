@@ -17,10 +17,10 @@ build: deps  ## Build the program build/medley and the libraries
 demo: build  ## Mix embedded pictures with every method: build/demo/contact_sheet.png
 	@build/medley demo --out build/demo
 
-test: deps  ## Everything that must pass: format, build, tests
+test: deps  ## Everything that must pass: format, build, tests, sanitizers, CUDA build
 	@tools/check
 
-test-full: test  ## More random cases, sanitizers, clang-tidy
+test-full: test  ## Many more random cases, ThreadSanitizer, clang-tidy
 	@tools/check-full
 
 bench-core: deps  ## Mixing speed on this machine, into bench/results/

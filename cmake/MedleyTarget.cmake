@@ -20,6 +20,15 @@ function(medley_flags target)
   endif()
 endfunction()
 
+# For tests: what is tested is optimised and watched by sanitizers, not what tests it.
+function(medley_quick_compile target)
+  if(MEDLEY_SANITIZE MATCHES address)
+    target_compile_options(${target} PRIVATE -O0 -fno-sanitize=all)
+  else()
+    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+  endif()
+endfunction()
+
 # medley_library(core SOURCES ...): the static library medley_core, known as medley::core.
 function(medley_library name)
   cmake_parse_arguments(arg "" "" "SOURCES" ${ARGN})
