@@ -1,0 +1,67 @@
+#include "plan/check_policy.h"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "core/check.h"
+
+namespace medley {
+namespace {
+
+void check_positive(const char* name, double value) {
+  if (!(std::isfinite(value) && value > 0)) {
+    fail_argument(fmt::format("{} must be > 0, got {}", name, value));
+  }
+}
+
+void check_unit(const char* name, double value) {
+  if (!(value >= 0 && value <= 1)) {
+    fail_argument(fmt::format("{} must be in [0, 1], got {}", name, value));
+  }
+}
+
+}  // namespace
+
+void check_policy(const MixPolicy& p, const MethodInfo& info) {
+  if (p.alpha) check_positive("alpha", *p.alpha);
+  if (p.beta) check_positive("beta", *p.beta);
+  if (p.gamma) check_positive("gamma", *p.gamma);
+  if (p.power) check_positive("power", *p.power);
+  check_unit("ratio", p.ratio);
+  check_unit("q_mix", p.q_mix);
+  check_unit("prob", p.prob);
+  check_unit("soft", p.soft);
+  check_unit("flip", p.augment.flip);
+  if (!(std::isfinite(p.decay) && p.decay >= 0)) {
+    fail_argument(fmt::format("decay must be >= 0, got {}", p.decay));
+  }
+  if (!(p.scale_min > 0 && p.scale_min <= p.scale_max && p.scale_max <= 1)) {
+    fail_argument(
+        fmt::format("scale_min and scale_max must satisfy 0 < min <= max <= 1, "
+                    "got {} and {}",
+                    p.scale_min, p.scale_max));
+  }
+  if (!(std::isfinite(p.sigma) && p.sigma >= 0)) {
+    fail_argument(fmt::format("sigma must be >= 0, got {}", p.sigma));
+  }
+  check_positive("length", p.length);
+  if (p.n < 2 || p.n > 1024) {
+    fail_argument(fmt::format("n must be in [2, 1024], got {}", p.n));
+  }
+  if (p.augment.pad < 0 || p.augment.pad > kMaxSide) {
+    fail_argument(fmt::format("pad must be in [0, {}], got {}", kMaxSide, p.augment.pad));
+  }
+  if (p.lam) {
+    require_finite("lam", *p.lam);
+    if (!info.unbounded_lam && !(*p.lam >= 0 && *p.lam <= 1)) {
+      fail_argument(fmt::format("lam must be in [0, 1] for method {}, got {}", info.name, *p.lam));
+    }
+  }
+  if (p.classes != ClassRule::any && p.pairing != Pairing::batch && p.pairing != Pairing::dataset) {
+    fail_argument(fmt::format("class rule {} needs pairing batch or dataset, got {}",
+                              name_of(p.classes), name_of(p.pairing)));
+  }
+}
+
+}  // namespace medley
