@@ -6,7 +6,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <ranges>
 #include <string>
 #include <system_error>
 
@@ -131,7 +130,9 @@ void StagedFolder::clean_up() noexcept {
   std::error_code ignored;
   if (!staging_.empty()) fs::remove_all(staging_, ignored);
   // Innermost first; one that something else was put into stays.
-  for (const fs::path& folder : created_ | std::views::reverse) fs::remove(folder, ignored);
+  for (auto folder = created_.rbegin(); folder != created_.rend(); ++folder) {
+    fs::remove(*folder, ignored);
+  }
 }
 
 std::span<const std::uint8_t> bytes_of(std::string_view text) {
