@@ -63,7 +63,7 @@ MEDLEY_HOST_DEVICE inline double log_positive(double x) noexcept {
   constexpr double kLn2Low = 1.90821492927058770002e-10;
   constexpr double kSqrtHalf = 0.70710678118654752440;
   const std::uint64_t bits = double_to_bits(x);
-  double exponent = static_cast<double>(static_cast<std::int64_t>(bits >> 52) - 1022);
+  auto exponent = static_cast<double>(static_cast<std::int64_t>(bits >> 52) - 1022);
   // Mantissa in [1/2, 1), then in [sqrt(1/2), sqrt(2)).
   double m = bits_to_double((bits & 0x000FFFFFFFFFFFFFull) | 0x3FE0000000000000ull);
   if (m < kSqrtHalf) {

@@ -62,8 +62,8 @@ struct MethodEntry {
 
 /// The registry's entries, one per file in methods/.
 namespace registry {
-extern const MethodEntry none, mixup, cutmix, stochastic, hmix, gmix, bernoulli, nmixup, fmix,
-    resizemix, gaussian_field, custom;
+extern const MethodEntry kNone, kMixup, kCutmix, kStochastic, kHmix, kGmix, kBernoulli, kNmixup,
+    kFmix, kResizemix, kGaussianField, kCustom;
 }  // namespace registry
 
 /// How lam comes about: fixed, or a draw from Beta(alpha, beta).

@@ -13,9 +13,9 @@ namespace medley {
 namespace {
 
 constexpr const MethodEntry* kEntries[] = {
-    &registry::none, &registry::mixup,     &registry::cutmix,         &registry::stochastic,
-    &registry::hmix, &registry::gmix,      &registry::bernoulli,      &registry::nmixup,
-    &registry::fmix, &registry::resizemix, &registry::gaussian_field, &registry::custom,
+    &registry::kNone, &registry::kMixup,     &registry::kCutmix,        &registry::kStochastic,
+    &registry::kHmix, &registry::kGmix,      &registry::kBernoulli,     &registry::kNmixup,
+    &registry::kFmix, &registry::kResizemix, &registry::kGaussianField, &registry::kCustom,
 };
 
 /// Number of single-letter changes that turn one word into the other.
@@ -63,9 +63,11 @@ const MethodInfo& get_method(std::string_view name) {
 
 const MethodEntry& method_entry(const MixPolicy& policy) {
   const MethodInfo& info = get_method(policy.method);
-  const auto* const found = std::find_if(std::begin(kEntries), std::end(kEntries),
-                                         [&](const MethodEntry* e) { return &e->info == &info; });
-  return **found;
+  const MethodEntry* found = kEntries[0];
+  for (const MethodEntry* entry : kEntries) {
+    if (&entry->info == &info) found = entry;
+  }
+  return *found;
 }
 
 LamLaw::LamLaw(const MixPolicy& policy, double default_alpha)

@@ -12,8 +12,7 @@
 #include "kernels/cpu/simd_pixel-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace medley {
-namespace HWY_NAMESPACE {
+namespace medley::HWY_NAMESPACE {
 namespace {
 
 using Bytes = hn::CappedTag<std::uint8_t, 32>;
@@ -270,7 +269,7 @@ HWY_INLINE bool permute_neighbours([[maybe_unused]] const float* a,
 /// One by one, which is faster than gather instructions.
 HWY_INLINE Neighbours load_neighbours(const float* a, const std::int32_t* at, std::int64_t n) {
   const hn::CappedTag<float, 2> pair;
-  HWY_ALIGN float pairs[2 * HWY_MAX_BYTES / sizeof(float)] = {};
+  HWY_ALIGN float pairs[std::size_t{2} * HWY_MAX_BYTES / sizeof(float)] = {};
   for (std::int64_t i = 0; i < n; ++i) {
     if constexpr (hn::MaxLanes(pair) == 2) {
       hn::StoreU(hn::LoadU(pair, a + at[i]), pair, pairs + 2 * i);
@@ -407,8 +406,7 @@ constexpr LineOps kOps = {
 
 const LineOps* get_line_ops() { return &kOps; }
 
-}  // namespace HWY_NAMESPACE
-}  // namespace medley
+}  // namespace medley::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE

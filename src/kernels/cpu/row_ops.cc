@@ -13,8 +13,7 @@
 #include "kernels/cpu/simd_pixel-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace medley {
-namespace HWY_NAMESPACE {
+namespace medley::HWY_NAMESPACE {
 namespace {
 
 template <typename T>
@@ -457,8 +456,7 @@ constexpr RowOps kTable[4] = {kOps<std::uint8_t>, kOps<F16>, kOps<BF16>, kOps<fl
 
 const RowOps* get_row_ops(int in) { return &kTable[in]; }
 
-}  // namespace HWY_NAMESPACE
-}  // namespace medley
+}  // namespace medley::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE

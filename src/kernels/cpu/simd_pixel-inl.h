@@ -16,8 +16,7 @@
 #include "medley/types.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace medley {
-namespace HWY_NAMESPACE {
+namespace medley::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
@@ -138,8 +137,7 @@ HWY_INLINE void store_tail(Float v, Out* out, std::int64_t n) {
   std::memcpy(out, buffer.values, static_cast<std::size_t>(n) * sizeof(Out));
 }
 
-}  // namespace HWY_NAMESPACE
-}  // namespace medley
+}  // namespace medley::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #endif  // MEDLEY_KERNELS_CPU_SIMD_PIXEL_INL_H_

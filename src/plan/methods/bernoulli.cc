@@ -32,7 +32,7 @@ class Bernoulli final : public MaskLaw {
 
 }  // namespace
 
-const MethodEntry registry::bernoulli{
+const MethodEntry registry::kBernoulli{
     {.name = "bernoulli",
      .summary = "takes each pixel or feature from one of the two samples at random",
      .source = "Park, Yun, Chun: A Unified Analysis of Mixed Sample Data Augmentation, 2022",

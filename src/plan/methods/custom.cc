@@ -60,10 +60,10 @@ std::unique_ptr<MaskLaw> make_custom(const MixPolicy& policy, ImageSize size) {
 
 }  // namespace
 
-const MethodEntry registry::custom{{.name = "custom",
-                                    .summary = "masks of your own, one chosen at random per draw",
-                                    .source = "",
-                                    .options = {{"masks", ""}}},
-                                   make_custom};
+const MethodEntry registry::kCustom{{.name = "custom",
+                                     .summary = "masks of your own, one chosen at random per draw",
+                                     .source = "",
+                                     .options = {{"masks", ""}}},
+                                    make_custom};
 
 }  // namespace medley

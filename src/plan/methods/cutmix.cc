@@ -28,7 +28,7 @@ class CutMix final : public MaskLaw {
 
 }  // namespace
 
-const MethodEntry registry::cutmix{
+const MethodEntry registry::kCutmix{
     {.name = "cutmix",
      .summary = "pastes a box of the partner into the image",
      .source = "Yun, Han, Oh, Chun, Choe, Yoo: CutMix: Regularization Strategy to Train Strong "

@@ -109,7 +109,7 @@ class FMix final : public MaskLaw {
 
 }  // namespace
 
-const MethodEntry registry::fmix{
+const MethodEntry registry::kFmix{
     {.name = "fmix",
      .summary = "cuts along the contours of low-frequency noise",
      .source = "Harris, Marcu, Painter, Niranjan, Prugel-Bennett, Hare: FMix: Enhancing Mixed "

@@ -56,7 +56,7 @@ class GaussianField final : public MaskLaw {
 
 }  // namespace
 
-const MethodEntry registry::gaussian_field{
+const MethodEntry registry::kGaussianField{
     {.name = "gaussian-field",
      .summary = "unbounded Gaussian masks with the moments you ask for",
      .source = "Park, Yun, Chun: A Unified Analysis of Mixed Sample Data Augmentation, 2022 "

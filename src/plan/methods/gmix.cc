@@ -63,7 +63,7 @@ class GMix final : public MaskLaw {
 
 }  // namespace
 
-const MethodEntry registry::gmix{
+const MethodEntry registry::kGmix{
     {.name = "gmix",
      .summary = "fades the partner in around a point, with a Gaussian edge",
      .source = "Park, Yun, Chun: A Unified Analysis of Mixed Sample Data Augmentation, 2022",

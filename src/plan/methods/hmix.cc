@@ -56,7 +56,7 @@ class HMix final : public MaskLaw {
 
 }  // namespace
 
-const MethodEntry registry::hmix{
+const MethodEntry registry::kHmix{
     {.name = "hmix",
      .summary = "cutmix with a smaller box, mixup outside it",
      .source = "Park, Yun, Chun: A Unified Analysis of Mixed Sample Data Augmentation, 2022",

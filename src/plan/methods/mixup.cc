@@ -22,7 +22,7 @@ class Mixup final : public MaskLaw {
 
 }  // namespace
 
-const MethodEntry registry::mixup{
+const MethodEntry registry::kMixup{
     {.name = "mixup",
      .summary = "blends two images with one weight for all pixels",
      .source = "Zhang, Cisse, Dauphin, Lopez-Paz: mixup: Beyond Empirical Risk Minimization, 2018",

@@ -60,7 +60,7 @@ class NMixup final : public MaskLaw {
 
 }  // namespace
 
-const MethodEntry registry::nmixup{
+const MethodEntry registry::kNmixup{
     {.name = "nmixup",
      .summary = "blends n images; Dirichlet weights, or zeta-mixup's power series",
      .source = "Park, Yun, Chun: A Unified Analysis of Mixed Sample Data Augmentation, 2022; "

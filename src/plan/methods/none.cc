@@ -13,7 +13,7 @@ class None final : public MaskLaw {
 
 }  // namespace
 
-const MethodEntry registry::none{
+const MethodEntry registry::kNone{
     {.name = "none", .summary = "leaves every image as it is", .source = "", .options = {}},
     [](const MixPolicy&, ImageSize) -> std::unique_ptr<MaskLaw> {
       return std::make_unique<None>();

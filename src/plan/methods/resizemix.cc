@@ -43,7 +43,7 @@ class ResizeMix final : public MaskLaw {
 
 }  // namespace
 
-const MethodEntry registry::resizemix{
+const MethodEntry registry::kResizemix{
     {.name = "resizemix",
      .summary = "pastes the whole partner, shrunk, into the image",
      .source = "Qin, Fang, Zhang, Liu, Wang, Wang: ResizeMix: Mixing Data with Preserved Object "

@@ -8,8 +8,8 @@ class Stochastic final : public MaskLaw {
  public:
   Stochastic(const MixPolicy& policy, ImageSize size)
       : q_mix_(policy.q_mix),
-        mixup_(registry::mixup.make(policy, size)),
-        cutmix_(registry::cutmix.make(policy, size)) {}
+        mixup_(registry::kMixup.make(policy, size)),
+        cutmix_(registry::kCutmix.make(policy, size)) {}
 
   MaskDraw draw(const UnitRandom& random, std::span<float> field,
                 std::span<double> weights) const override {
@@ -25,7 +25,7 @@ class Stochastic final : public MaskLaw {
 
 }  // namespace
 
-const MethodEntry registry::stochastic{
+const MethodEntry registry::kStochastic{
     {.name = "stochastic",
      .summary = "mixup with probability q_mix, else cutmix",
      .source = "Park, Yun, Chun: A Unified Analysis of Mixed Sample Data Augmentation, 2022",
