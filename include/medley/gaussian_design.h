@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "medley/types.h"
 
@@ -42,5 +43,8 @@ class GaussianDesign {
   explicit GaussianDesign(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
   std::shared_ptr<const Impl> impl_;
 };
+
+/// The correlation of `smooth` along an axis of n pixels, n x n.
+[[nodiscard]] std::vector<double> smooth_correlation(std::int32_t n, double length);
 
 }  // namespace medley

@@ -23,5 +23,6 @@ struct Command {
 [[nodiscard]] Command add_mix(CLI::App& program);
 [[nodiscard]] Command add_info(CLI::App& program);
 [[nodiscard]] Command add_demo(CLI::App& program);
+[[nodiscard]] Command add_theory(CLI::App& program);
 
 }  // namespace medley::cli

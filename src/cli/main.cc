@@ -35,9 +35,10 @@ std::string explain(const CLI::App& program, const CLI::ParseError& problem) {
   const auto kind = static_cast<CLI::ExitCodes>(problem.get_exit_code());
   if (kind == CLI::ExitCodes::RequiredError && program.get_subcommands().empty()) {
     const std::vector<std::string> words = program.remaining();
-    return words.empty() ? "a verb is needed: mix, plan, info or demo"
-                         : fmt::format("there is no verb \"{}\", only mix, plan, info and demo",
-                                       words.front());
+    return words.empty()
+               ? "a verb is needed: mix, plan, info, demo or theory"
+               : fmt::format("there is no verb \"{}\", only mix, plan, info, demo and theory",
+                             words.front());
   }
   if (kind == CLI::ExitCodes::ExtrasError) {
     return fmt::format("not expected here: {}", fmt::join(program.remaining(true), " "));
@@ -75,7 +76,8 @@ int run(int argc, char** argv) {
   program.require_subcommand(1);
   program.footer(kFooter);
   const std::array commands = {medley::cli::add_mix(program), medley::cli::add_plan(program),
-                               medley::cli::add_info(program), medley::cli::add_demo(program)};
+                               medley::cli::add_info(program), medley::cli::add_demo(program),
+                               medley::cli::add_theory(program)};
   for (const Command& command : commands) command.app->group("Verbs");
   try {
     program.parse(argc, argv);

@@ -41,6 +41,15 @@ void PolicyOptions::add_to(CLI::App& app, Pairing pairing) {
   add_windows(app);
 }
 
+void PolicyOptions::add_law_to(CLI::App& app) {
+  app_ = &app;
+  add_method(app);
+  add_ratio(app);
+  add_boxes(app);
+  add_masks(app);
+  add_label(app);
+}
+
 void PolicyOptions::add_method(CLI::App& app) {
   const char* group = "Method";
   app.add_option("--method", policy_.method, "how to mix; \"medley info\" lists the methods")
@@ -139,9 +148,13 @@ void PolicyOptions::add_pairing(CLI::App& app) {
   app.add_flag("--other-class", other_class_, "partners of another class; needs --labels")
       ->excludes(same)
       ->group(group);
+  add_label(app);
+}
+
+void PolicyOptions::add_label(CLI::App& app) {
   add_choice(app, "--label", kLabelRules, policy_.label,
              "weight of the own label: the mean of the mask, or lam as drawn")
-      ->group(group);
+      ->group("Pairing and labels");
 }
 
 void PolicyOptions::add_windows(CLI::App& app) {

@@ -20,6 +20,9 @@ class PolicyOptions {
   /// `pairing` is the verb's default. Options appear in the help in groups of their own.
   void add_to(CLI::App& app, Pairing pairing);
 
+  /// Only the options that decide how a mask and its label are drawn.
+  void add_law_to(CLI::App& app);
+
   /// The policy that was asked for, with the files that options name read in; to be called after
   /// parsing. Throws InvalidArgument for an unknown method; `Sampler` checks the numbers.
   [[nodiscard]] MixPolicy policy() const;
@@ -35,6 +38,7 @@ class PolicyOptions {
   void add_boxes(CLI::App& app);
   void add_masks(CLI::App& app);
   void add_pairing(CLI::App& app);
+  void add_label(CLI::App& app);
   void add_windows(CLI::App& app);
 
   const CLI::App* app_ = nullptr;

@@ -46,21 +46,25 @@ void check_size(ImageSize size) {
   }
 }
 
-/// Squared-exponential correlation of n pixels. The small diagonal keeps it positive definite.
-Matrix smooth_correlation(std::int32_t n, double length) {
-  Matrix m(n, n);
+/// The same as a matrix that Eigen knows.
+Matrix smooth_matrix(std::int32_t n, double length) {
+  return Eigen::Map<const Matrix>(smooth_correlation(n, length).data(), n, n);
+}
+
+}  // namespace
+
+std::vector<double> smooth_correlation(std::int32_t n, double length) {
+  std::vector<double> m;
   const double l = length * n;
   for (std::int32_t i = 0; i < n; ++i) {
     for (std::int32_t j = 0; j < n; ++j) {
       const double d = (i - j) / l;
-      m(i, j) = std::exp(-0.5 * d * d);
+      // The small diagonal keeps it positive definite.
+      m.push_back(std::exp(-0.5 * d * d) + (i == j ? 1e-9 : 0));
     }
-    m(i, i) += 1e-9;
   }
   return m;
 }
-
-}  // namespace
 
 struct GaussianDesign::Impl {
   ImageSize size;
@@ -151,8 +155,8 @@ GaussianDesign GaussianDesign::smooth(ImageSize size, double sigma, double lengt
   impl->size = size;
   impl->mean = mean;
   impl->nu = Vector::Constant(size.pixels(), mean);
-  impl->rows = sigma * cholesky("the correlation", smooth_correlation(size.height, length));
-  impl->columns = cholesky("the correlation", smooth_correlation(size.width, length));
+  impl->rows = sigma * cholesky("the correlation", smooth_matrix(size.height, length));
+  impl->columns = cholesky("the correlation", smooth_matrix(size.width, length));
   return GaussianDesign(std::move(impl));
 }
 

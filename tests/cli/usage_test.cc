@@ -25,8 +25,8 @@ TEST(Usage, ProgramHelpListsVerbsAndExamples) {
   const Outcome help = medley({"--help"});
   EXPECT_EQ(help.code, 0);
   EXPECT_THAT(help.err, IsEmpty());
-  for (const char* text : {"mix", "plan", "info", "demo", "Examples:", "medley mix cat.png",
-                           "medley plan --method", "Exit codes"}) {
+  for (const char* text : {"mix", "plan", "info", "demo", "theory", "Examples:",
+                           "medley mix cat.png", "medley plan --method", "Exit codes"}) {
     EXPECT_THAT(help.out, HasSubstr(text));
   }
 }

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "medley/policy.h"
+#include "medley/types.h"
+
+namespace medley::theory {
+
+struct MomentForm;
+
+/// A pixel: row and column, from 0.
+struct Pixel {
+  std::int32_t row = 0;
+  std::int32_t column = 0;
+};
+
+/// First and second moments of the partner's weight N = 1 - M over the pixels of a mask: exact, in
+/// double precision. What the second moments mean depends on the function that made them.
+class MaskMoments {
+ public:
+  explicit MaskMoments(std::shared_ptr<const MomentForm> form);
+
+  [[nodiscard]] ImageSize size() const noexcept;
+
+  /// E[N_j]. Throws InvalidArgument if the pixel is outside.
+  [[nodiscard]] double mean(Pixel j) const;
+  /// E[N_j N_k].
+  [[nodiscard]] double second(Pixel j, Pixel k) const;
+
+  /// E[N_j] of every pixel, row-major.
+  [[nodiscard]] std::vector<double> means() const;
+
+  /// The displacement map D, height x width, row-major: D(dy, dx) is the average of
+  /// second(i, i + (dy, dx)) over the pixels i for which both lie in the image. Costs O(HW) to
+  /// O(HW (H + W)) for all methods but calibrated gmix, which takes O((HW)^2).
+  [[nodiscard]] std::vector<double> map() const;
+
+  /// second(j, k) for all pairs of pixels, P x P; at most 4096 pixels.
+  [[nodiscard]] std::vector<double> matrix() const;
+
+ private:
+  std::shared_ptr<const MomentForm> form_;
+};
+
+/// Whether the moments of a method's masks are known in closed form: all static methods; not fmix
+/// and custom, whose moments `monte_carlo` estimates.
+[[nodiscard]] bool has_closed_form(std::string_view method);
+
+/// The regularisation coefficients a_jk(lam) = E[N_j N_k | lam] of a policy at its fixed `lam`, and
+/// the pixel means E[N_j | lam]. Uses method, lam, prob, placement, form, ratio, gamma, q_mix,
+/// sigma and length. Throws InvalidArgument if the policy has no lam, does not work, has no closed
+/// form, or costs too much at this size.
+[[nodiscard]] MaskMoments coefficients(const MixPolicy& policy, ImageSize size);
+
+/// The effective coefficients: mean nu_j and second moments ~a_jk of the random mask N* that
+/// multiplies gradients and Hessians in the expansion of the mixed loss,
+///   nu_j  = E[q] + E[N_j] - 2 E[q N_j],    ~a_jk = E[N_j N_k] + E[q] - E[q N_j] - E[q N_k],
+/// q being the partner's share of the label under the policy's label rule. Expectations include
+/// lam ~ Beta(alpha, beta), unless the policy fixes lam. Boxes are integrated exactly, cell by
+/// cell.
+[[nodiscard]] MaskMoments effective_coefficients(const MixPolicy& policy, ImageSize size);
+
+/// A box of given sides with N = 1 inside and 1 - `outside` outside: coefficients for sides that no
+/// policy gives, such as rounded ones.
+struct BoxLaw {
+  std::int32_t height = 0;
+  std::int32_t width = 0;
+  double outside = 1;
+  Placement placement = Placement::inside;
+};
+[[nodiscard]] MaskMoments box_coefficients(const BoxLaw& box, ImageSize size);
+
+/// The paper's formula for gmix on an infinite plane, at displacement d: not a moment of any mask
+/// on a finite grid. Form `paper` or `code` (lam >= 1/2).
+[[nodiscard]] double gmix_plane(Form form, double lam, ImageSize size, double dy, double dx);
+
+}  // namespace medley::theory

@@ -1,0 +1,207 @@
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/console.h"
+#include "cli/help_format.h"
+#include "cli/options.h"
+#include "cli/output_options.h"
+#include "cli/policy_options.h"
+#include "cli/theory/theory.h"
+#include "medley/theory/coefficients.h"
+#include "medley/theory/monte_carlo.h"
+
+namespace medley::cli {
+namespace {
+
+constexpr const char* kFooter =
+    "Examples:\n"
+    "  medley theory coefficients --method hmix --ratio 0.5 --lam 0.5 --json\n"
+    "  medley theory coefficients --method cutmix --effective --alpha 1 --point 0,0,63,63";
+
+using theory::Pixel;
+
+struct CoefficientsCommand {
+  PolicyOptions policy;
+  OutputOptions output;
+  ImageSize size = {64, 64};
+  bool effective = false;
+  std::optional<std::pair<Pixel, Pixel>> point;
+  std::optional<std::int64_t> draws;
+  std::uint64_t seed = 0;
+  std::int32_t threads = 0;
+};
+
+/// What either way of computing gives.
+struct Answer {
+  std::vector<double> map;
+  std::vector<double> map_error;  // Monte Carlo only
+  std::vector<double> means;
+  std::optional<theory::Estimate> a;
+};
+
+std::pair<Pixel, Pixel> parse_point(const std::string& text) {
+  std::int32_t values[4] = {};
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  for (std::size_t i = 0; i < 4; ++i) {
+    const auto [stop, problem] = std::from_chars(at, end, values[i]);
+    const bool last = i == 3;
+    if (problem != std::errc() || (last ? stop != end : stop == end || *stop != ',')) {
+      throw CLI::ValidationError(
+          "--point", fmt::format("expected four whole numbers j1,j2,k1,k2, got '{}'", text));
+    }
+    at = stop + 1;
+  }
+  return {{values[0], values[1]}, {values[2], values[3]}};
+}
+
+Answer closed_form(const CoefficientsCommand& command, const MixPolicy& policy) {
+  const theory::MaskMoments m = command.effective
+                                    ? theory::effective_coefficients(policy, command.size)
+                                    : theory::coefficients(policy, command.size);
+  Answer answer{m.map(), {}, m.means(), {}};
+  if (command.point) {
+    answer.a = theory::Estimate{m.second(command.point->first, command.point->second), 0};
+  }
+  return answer;
+}
+
+Answer estimated(const CoefficientsCommand& command, const MixPolicy& policy) {
+  theory::MonteCarloOptions options;
+  options.draws = *command.draws;
+  options.seed = command.seed;
+  options.effective = command.effective;
+  options.threads = command.threads;
+  if (command.point) options.points.push_back(*command.point);
+  const theory::MonteCarloMoments m = theory::monte_carlo(policy, command.size, options);
+  Answer answer;
+  for (const theory::Estimate& e : m.map) {
+    answer.map.push_back(e.value);
+    answer.map_error.push_back(e.error);
+  }
+  for (const theory::Estimate& e : m.means) answer.means.push_back(e.value);
+  if (command.point) answer.a = m.points.front();
+  return answer;
+}
+
+double average(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+nlohmann::ordered_json to_object(const CoefficientsCommand& command, const MixPolicy& policy,
+                                 const Answer& answer) {
+  nlohmann::ordered_json object = {{"schema", "medley.coefficients/1"},
+                                   {"method", policy.method},
+                                   {"height", command.size.height},
+                                   {"width", command.size.width},
+                                   {"effective", command.effective},
+                                   {"source", command.draws ? "monte-carlo" : "closed-form"}};
+  if (policy.lam) {
+    object["lam"] = *policy.lam;
+  } else {
+    const double alpha = policy.alpha.value_or(get_method(policy.method).default_alpha);
+    object["alpha"] = alpha;
+    object["beta"] = policy.beta.value_or(alpha);
+  }
+  object["placement"] = name_of(policy.placement);
+  object["form"] = name_of(policy.form);
+  if (policy.gamma) {
+    object["gamma"] = *policy.gamma;
+  } else {
+    object["ratio"] = policy.ratio;
+  }
+  if (command.effective) object["label"] = name_of(policy.label);
+  if (command.draws) {
+    object["draws"] = *command.draws;
+    object["seed"] = command.seed;
+  }
+  const auto [low, high] = std::minmax_element(answer.means.begin(), answer.means.end());
+  object["mean"] = average(answer.means);
+  object["mean_low"] = *low;
+  object["mean_high"] = *high;
+  if (command.point) {
+    const auto& [j, k] = *command.point;
+    object["point"] = {j.row, j.column, k.row, k.column};
+    object["a"] = answer.a->value;
+    if (command.draws) object["a_error"] = answer.a->error;
+  }
+  object["map"] = rows_of(answer.map, command.size);
+  if (command.draws) object["map_error"] = rows_of(answer.map_error, command.size);
+  return object;
+}
+
+std::string to_table(const CoefficientsCommand& command, const MixPolicy& policy,
+                     const Answer& answer) {
+  const std::string lam =
+      policy.lam ? fmt::format("lam {}", *policy.lam) : std::string("lam integrated");
+  const auto [low, high] = std::minmax_element(answer.means.begin(), answer.means.end());
+  std::string text = fmt::format(
+      "{}: {} of {}x{} (height x width), {}{}\n", policy.method,
+      command.effective ? "effective coefficients" : "coefficients E[(1-M_j)(1-M_k)]",
+      command.size.height, command.size.width, lam,
+      command.draws ? fmt::format(", {} draws, seed {}", *command.draws, command.seed) : "");
+  text += fmt::format("mean of a pixel {:.6f}, from {:.6f} to {:.6f}\n", average(answer.means),
+                      *low, *high);
+  if (command.point) {
+    const auto& [j, k] = *command.point;
+    text += fmt::format("a for pixels ({}, {}) and ({}, {}): {:.12g}", j.row, j.column, k.row,
+                        k.column, answer.a->value);
+    if (command.draws) text += fmt::format(" +- {:.2g}", answer.a->error);
+    text += '\n';
+  }
+  text += "average over the pixels, by displacement:\n" + map_table(answer.map, command.size);
+  if (command.draws) {
+    text += fmt::format("standard errors up to {:.2g}\n",
+                        *std::max_element(answer.map_error.begin(), answer.map_error.end()));
+  }
+  return text;
+}
+
+int run(const CoefficientsCommand& command) {
+  const MixPolicy policy = command.policy.policy();
+  const Answer answer = command.draws ? estimated(command, policy) : closed_form(command, policy);
+  note_unused(command.policy, policy.method, command.output.quiet);
+  print(command.output.json ? to_text(to_object(command, policy, answer))
+                            : to_table(command, policy, answer));
+  return kDone;
+}
+
+}  // namespace
+
+Command add_coefficients(CLI::App& theory) {
+  CLI::App* app = theory.add_subcommand(
+      "coefficients", "How strongly a method ties pairs of pixels, by displacement");
+  app->footer(kFooter);
+  const auto command = std::make_shared<CoefficientsCommand>();
+  add_image_size(*app, command->size);
+  const char* what = "What to compute";
+  app->add_flag("--effective", command->effective,
+                "integrate over lam and labels: the coefficients that the loss really has")
+      ->group(what);
+  app->add_option_function<std::string>(
+         "--point", [command](const std::string& text) { command->point = parse_point(text); },
+         "also for one pair of pixels, rows and columns from 0")
+      ->type_name("j1,j2,k1,k2")
+      ->group(what);
+  add_integer(*app, "--monte-carlo", command->draws,
+              "estimate from this many drawn masks, with standard errors; every method", "exact")
+      ->group(what);
+  command->policy.add_law_to(*app);
+  add_seed(*app, command->seed);
+  add_integer(*app, "--threads", command->threads, "threads to use, 0 for all cores")
+      ->group("Draws");
+  command->output.add_to(*app, "medley.coefficients/1");
+  add_help(*app);
+  return {app, [command] { return run(*command); }};
+}
+
+}  // namespace medley::cli

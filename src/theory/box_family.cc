@@ -1,0 +1,267 @@
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "plan/box.h"
+#include "theory/families.h"
+
+namespace medley::theory {
+namespace {
+
+using Sides = std::pair<std::int32_t, std::int32_t>;
+
+/// What is integrated over the lams (and ratios) that give a box the same sides.
+struct SideMoments {
+  double m0 = 0, m1 = 0, m2 = 0;  // of lam
+  ScalarMoments paper;            // with the outside value that the paper prints
+};
+
+using SideTable = std::map<Sides, SideMoments>;
+
+/// lam / (1 - (1 - lam) r), as the sampler computes it.
+double paper_outside(double lam, double ratio) {
+  const double rest = lam * ratio + (1 - ratio);
+  return rest > 0 ? lam / rest : 1;
+}
+
+/// Relative areas at which a side of the box gains a pixel, within (0, 1], and both ends.
+std::vector<double> area_breaks(ImageSize size) {
+  std::vector<double> breaks = {0, 1};
+  for (const std::int32_t n : {size.height, size.width}) {
+    for (std::int32_t s = 1; s < n; ++s) {
+      const double share = static_cast<double>(s) / n;
+      breaks.push_back(share * share);
+    }
+  }
+  std::sort(breaks.begin(), breaks.end());
+  breaks.erase(std::unique(breaks.begin(), breaks.end()), breaks.end());
+  return breaks;
+}
+
+SideMoments& entry(SideTable& table, ImageSize size, double area) {
+  return table[{box_side(size.height, area), box_side(size.width, area)}];
+}
+
+/// Adds fixed lam and ratio.
+void add_point(SideTable& table, ImageSize size, double lam, double ratio, double weight) {
+  SideMoments& at = entry(table, size, (1 - lam) * ratio);
+  at.m0 += weight;
+  at.m1 += weight * lam;
+  at.m2 += weight * lam * lam;
+  const double o = paper_outside(lam, ratio);
+  at.paper += fixed_scalars(weight, 1 - o, o, 1 - lam);
+}
+
+/// Adds lam ~ Beta for a fixed ratio: cells of constant sides, exact in lam.
+void add_beta_lam(SideTable& table, ImageSize size, const LamFamily& lam, double ratio,
+                  bool paper) {
+  double from = 0;  // of the partner's share 1 - lam
+  for (const double area : area_breaks(size)) {
+    if (area == 0) continue;
+    const double to = ratio > 0 ? std::min(1.0, area / ratio) : 1;
+    if (to <= from) break;
+    SideMoments& at = entry(table, size, ratio * (from + to) / 2);
+    const double lo = 1 - to;
+    const double hi = 1 - from;
+    at.m0 += lam.moment(lo, hi, 0);
+    at.m1 += lam.moment(lo, hi, 1);
+    at.m2 += lam.moment(lo, hi, 2);
+    if (paper) {
+      for (const Node& node : lam.nodes(lo, hi)) {
+        const double o = paper_outside(node.x, ratio);
+        at.paper += fixed_scalars(node.weight, 1 - o, o, 1 - node.x);
+      }
+    }
+    from = to;
+  }
+}
+
+/// Adds ratio ~ Beta(gamma, gamma) at a fixed lam.
+void add_beta_ratio(SideTable& table, ImageSize size, double lam, double gamma, double weight,
+                    bool paper) {
+  double from = 0;
+  for (const double area : area_breaks(size)) {
+    if (area == 0) continue;
+    const double to = lam < 1 ? std::min(1.0, area / (1 - lam)) : 1;
+    if (to <= from) break;
+    SideMoments& at = entry(table, size, (1 - lam) * (from + to) / 2);
+    const double mass = weight * beta_cell_moment(gamma, gamma, from, to, 0);
+    at.m0 += mass;
+    at.m1 += mass * lam;
+    at.m2 += mass * lam * lam;
+    if (paper) {
+      for (const Node& node : beta_nodes_between(gamma, gamma, from, to)) {
+        const double o = paper_outside(lam, node.x);
+        at.paper += fixed_scalars(weight * node.weight, 1 - o, o, 1 - lam);
+      }
+    }
+    from = to;
+  }
+}
+
+SideTable side_table(ImageSize size, const LamFamily& lam, double ratio,
+                     std::optional<double> gamma, bool paper) {
+  SideTable table;
+  if (!gamma) {
+    if (lam.fixed) {
+      add_point(table, size, *lam.fixed, ratio, 1);
+    } else {
+      add_beta_lam(table, size, lam, ratio, paper);
+    }
+    return table;
+  }
+  if (lam.fixed) {
+    add_beta_ratio(table, size, *lam.fixed, *gamma, 1, paper);
+    return table;
+  }
+  // The chance of a side is smooth in lam between the lams at which a ratio of 1 reaches it.
+  const std::vector<double> breaks = area_breaks(size);
+  for (std::size_t i = 1; i < breaks.size(); ++i) {
+    for (const Node& node : lam.nodes(1 - breaks[i], 1 - breaks[i - 1])) {
+      add_beta_ratio(table, size, node.x, *gamma, node.weight, paper);
+    }
+  }
+  return table;
+}
+
+AxisLaw axis(std::int32_t n, std::int32_t side, Placement placement) {
+  switch (placement) {
+    case Placement::inside:
+      return AxisLaw::inside(n, side);
+    case Placement::wrap:
+      return AxisLaw::wrap(n, side);
+    case Placement::clipped:
+      break;
+  }
+  return AxisLaw::clipped(n, side);
+}
+
+/// The laws of a block, made once per side.
+class AxisPool {
+ public:
+  AxisPool(std::vector<AxisLaw>& laws, std::int32_t n, Placement placement)
+      : laws_(laws), n_(n), placement_(placement) {}
+
+  std::int32_t operator[](std::int32_t side) {
+    // Clipped boxes have even sides.
+    if (placement_ == Placement::clipped) side -= side % 2;
+    const auto [found, added] = index_.try_emplace(side, static_cast<std::int32_t>(laws_.size()));
+    if (added) laws_.push_back(axis(n_, side, placement_));
+    return found->second;
+  }
+
+ private:
+  std::vector<AxisLaw>& laws_;
+  std::int32_t n_;
+  Placement placement_;
+  std::map<std::int32_t, std::int32_t> index_;
+};
+
+/// Scalars of hmix's code form for a box of `area` pixels: p = 1 - kappa lam, q = kappa lam.
+ScalarMoments code_scalars(const SideMoments& m, double weight, double area, double pixels) {
+  const double kappa = area < pixels ? pixels / (pixels - area) : 0;
+  const double s = m.m0 - m.m1;
+  const double sq = kappa * (m.m1 - m.m2);
+  ScalarMoments result{m.m0 - kappa * m.m1,
+                       kappa * m.m1,
+                       m.m0 - 2 * kappa * m.m1 + kappa * kappa * m.m2,
+                       kappa * m.m1 - kappa * kappa * m.m2,
+                       kappa * kappa * m.m2,
+                       s,
+                       s - sq,
+                       sq};
+  for (double ScalarMoments::*field :
+       {&ScalarMoments::p, &ScalarMoments::q, &ScalarMoments::pp, &ScalarMoments::pq,
+        &ScalarMoments::qq, &ScalarMoments::s, &ScalarMoments::sp, &ScalarMoments::sq}) {
+    result.*field *= weight;
+  }
+  return result;
+}
+
+/// Code form with clipped boxes: what is left of the box decides the weight outside it, so boxes
+/// are split by the size that is left. Within a class rows and columns are independent.
+void add_clipped_classes(MomentForm& form, MomentForm::Block& block, const SideTable& table,
+                         LabelMoments label) {
+  SideTable even;
+  for (const auto& [sides, m] : table) {
+    SideMoments& at = even[{sides.first / 2 * 2, sides.second / 2 * 2}];
+    at.m0 += m.m0;
+    at.m1 += m.m1;
+    at.m2 += m.m2;
+  }
+  const auto pixels = static_cast<double>(form.size.pixels());
+  struct Classes {
+    std::vector<AxisLaw::Class> classes;
+    std::int32_t first = 0;
+  };
+  const auto classes_of = [](std::map<std::int32_t, Classes>& pool, std::vector<AxisLaw>& laws,
+                             std::int32_t n, std::int32_t side) -> const Classes& {
+    const auto [found, added] = pool.try_emplace(side);
+    if (added) {
+      found->second = {AxisLaw::clipped_classes(n, side), static_cast<std::int32_t>(laws.size())};
+      for (const AxisLaw::Class& c : found->second.classes) laws.push_back(c.law);
+    }
+    return found->second;
+  };
+  std::map<std::int32_t, Classes> rows;
+  std::map<std::int32_t, Classes> columns;
+  for (const auto& [sides, m] : even) {
+    const Classes& r = classes_of(rows, block.rows, form.size.height, sides.first);
+    const Classes& c = classes_of(columns, block.columns, form.size.width, sides.second);
+    for (std::size_t i = 0; i < r.classes.size(); ++i) {
+      for (std::size_t k = 0; k < c.classes.size(); ++k) {
+        const double area = static_cast<double>(r.classes[i].length) * c.classes[k].length;
+        const double chance = r.classes[i].chance * c.classes[k].chance;
+        form.add(block, r.first + static_cast<std::int32_t>(i),
+                 c.first + static_cast<std::int32_t>(k), code_scalars(m, chance, area, pixels),
+                 label);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void add_cutmix(MomentForm& form, const LamFamily& lam, Placement placement, double weight) {
+  MomentForm::Block& block = form.blocks.emplace_back();
+  AxisPool rows(block.rows, form.size.height, placement);
+  AxisPool columns(block.columns, form.size.width, placement);
+  const LabelMoments label = lam.label_moments(LabelMoments::mean);
+  for (const auto& [sides, m] : side_table(form.size, lam, 1, {}, false)) {
+    const double s = weight * (m.m0 - m.m1);
+    const double mass = weight * m.m0;
+    form.add(block, rows[sides.first], columns[sides.second], {0, mass, 0, 0, mass, s, 0, s},
+             label);
+  }
+}
+
+void add_hmix(MomentForm& form, const LamFamily& lam, const MixPolicy& policy) {
+  const bool paper = policy.form == Form::paper;
+  const SideTable table = side_table(form.size, lam, policy.ratio, policy.gamma, paper);
+  MomentForm::Block& block = form.blocks.emplace_back();
+  // The realised label of the code form is lam itself.
+  const LabelMoments label = lam.label_moments(paper ? LabelMoments::mean : LabelMoments::fixed);
+  if (!paper && policy.placement == Placement::clipped) {
+    add_clipped_classes(form, block, table, label);
+    return;
+  }
+  AxisPool rows(block.rows, form.size.height, policy.placement);
+  AxisPool columns(block.columns, form.size.width, policy.placement);
+  const auto pixels = static_cast<double>(form.size.pixels());
+  for (const auto& [sides, m] : table) {
+    const double area = static_cast<double>(sides.first) * sides.second;
+    form.add(block, rows[sides.first], columns[sides.second],
+             paper ? m.paper : code_scalars(m, 1, area, pixels), label);
+  }
+}
+
+void add_box(MomentForm& form, std::int32_t height, std::int32_t width, double outside,
+             Placement placement) {
+  MomentForm::Block& block = form.blocks.emplace_back();
+  block.rows.push_back(axis(form.size.height, height, placement));
+  block.columns.push_back(axis(form.size.width, width, placement));
+  form.add(block, 0, 0, fixed_scalars(1, 1 - outside, outside, 0), LabelMoments::none);
+}
+
+}  // namespace medley::theory

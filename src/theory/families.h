@@ -1,0 +1,41 @@
+#pragma once
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "medley/policy.h"
+#include "medley/theory/beta_law.h"
+#include "medley/types.h"
+#include "theory/moment_form.h"
+
+namespace medley::theory {
+
+/// The law of lam that a policy asks for, and how labels follow.
+struct LamFamily {
+  std::optional<double> fixed;
+  double alpha = 1;
+  double beta = 1;
+  bool effective = false;
+  LabelRule label = LabelRule::realised;
+
+  /// E[lam^power; lo <= lam < hi], the upper end included if it is 1.
+  [[nodiscard]] double moment(double lo, double hi, int power) const;
+  /// Nodes on [lo, hi].
+  [[nodiscard]] std::vector<Node> nodes(double lo, double hi) const;
+  /// `realised` is what the method's realised label is: fixed by lam, or the mean of the mask.
+  [[nodiscard]] LabelMoments label_moments(LabelMoments realised) const;
+};
+
+// Each adds the masks of one method with total chance `weight`.
+
+void add_mixup(MomentForm& form, const LamFamily& lam, double weight);
+void add_bernoulli(MomentForm& form, const LamFamily& lam);
+void add_cutmix(MomentForm& form, const LamFamily& lam, Placement placement, double weight);
+void add_hmix(MomentForm& form, const LamFamily& lam, const MixPolicy& policy);
+void add_box(MomentForm& form, std::int32_t height, std::int32_t width, double outside,
+             Placement placement);
+void add_gmix(MomentForm& form, const LamFamily& lam, Form kind);
+void add_gaussian_field(MomentForm& form, const LamFamily& lam, const MixPolicy& policy);
+
+}  // namespace medley::theory

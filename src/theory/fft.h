@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "medley/types.h"
+
+namespace medley::theory {
+
+/// Smallest even number >= n whose prime factors are 2, 3 and 5, so that its transform is quick.
+[[nodiscard]] std::int32_t transform_length(std::int32_t n);
+
+/// Adds |F(image)|^2 to `power`, (height) x (width/2 + 1), the image being padded with zeros to
+/// height x width.
+void add_power_spectrum(std::span<const double> image, ImageSize size, std::int32_t height,
+                        std::int32_t width, std::vector<double>& power);
+
+/// sum over i of image(i) image(i + d), for d from 0 to the size of the image, from the spectrum.
+[[nodiscard]] std::vector<double> autocorrelation(std::span<const double> power, ImageSize size,
+                                                  std::int32_t height, std::int32_t width);
+
+}  // namespace medley::theory

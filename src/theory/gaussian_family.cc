@@ -1,0 +1,166 @@
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/check.h"
+#include "core/gaussian_profile.h"
+#include "core/parallel.h"
+#include "medley/gaussian_design.h"
+#include "plan/gaussian.h"
+#include "theory/families.h"
+
+namespace medley::theory {
+namespace {
+
+constexpr std::size_t kLawsPerBlock = 2048;
+/// Multiplications that the map of calibrated masks may take: some minutes.
+constexpr double kMostWork = 4e11;
+
+/// Adds kernels of one width around a uniform pixel, for the partner (N = K) or the own image
+/// (N = 1 - K).
+void add_kernel(MomentForm& form, double lam, double tau, Peak peak, double weight,
+                LabelMoments label) {
+  const double partner = peak == Peak::partner ? 1 : 0;
+  if (!(tau > 0)) {  // no bump: one image alone
+    form.add_flat(fixed_scalars(weight, 1 - partner, 0, 1 - lam), label);
+    return;
+  }
+  if (form.blocks.empty() || form.blocks.back().rows.size() >= kLawsPerBlock) {
+    form.blocks.emplace_back();
+  }
+  MomentForm::Block& block = form.blocks.back();
+  const double scale = gaussian_scale(tau, static_cast<double>(form.size.pixels()));
+  const auto at = static_cast<std::int32_t>(block.rows.size());
+  block.rows.push_back(AxisLaw::gaussian(form.size.height, scale));
+  block.columns.push_back(AxisLaw::gaussian(form.size.width, scale));
+  form.add(block, at, at, fixed_scalars(weight, 1 - partner, partner > 0 ? 1 : -1, 1 - lam), label);
+}
+
+/// Nodes on [lo, hi], in panels that shrink towards the lam where the kernel's width goes to 0:
+/// there everything depends on the logarithm of the width.
+std::vector<Node> graded_nodes(const LamFamily& family, double lo, double hi, bool narrow_at_low,
+                               double pixels) {
+  constexpr double kFactor = 6;
+  if (family.fixed) return family.nodes(lo, hi);
+  std::vector<Node> nodes;
+  double width = hi - lo;
+  const auto add = [&](double from, double to) {
+    const double a = narrow_at_low ? lo + from : hi - to;
+    const double b = narrow_at_low ? lo + to : hi - from;
+    for (const Node& node : family.nodes(a, b)) nodes.push_back(node);
+  };
+  // Below this width the kernel is one pixel to double precision.
+  const double pixel = 0.04 / pixels;
+  for (; width > pixel; width /= kFactor) add(width / kFactor, width);
+  add(0, width);
+  return nodes;
+}
+
+/// Centres that mirror images of each other have the same width.
+std::vector<std::int32_t> mirrored_centres(std::int32_t n, std::int32_t c) {
+  return n - 1 - c == c ? std::vector{c} : std::vector{c, n - 1 - c};
+}
+
+void add_calibrated(MomentForm& form, double lam, double weight, LabelMoments label) {
+  constexpr double kWidest = 1e-9;  // as in the sampler
+  const auto pixels = static_cast<double>(form.size.pixels());
+  if (lam < kWidest || form.size.pixels() == 1) {
+    form.add_flat(fixed_scalars(weight, 1 - lam, 0, 1 - lam), label);
+    return;
+  }
+  const bool one_pixel = 1 - lam <= (1 + 1e-9) / pixels;
+  const std::int32_t rows = (form.size.height + 1) / 2;
+  const std::int32_t columns = (form.size.width + 1) / 2;
+  std::vector<double> scales(static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns));
+  parallel_for(rows, 0, [&](std::int64_t row) {
+    for (std::int32_t column = 0; column < columns; ++column) {
+      const auto cy = static_cast<std::int32_t>(row);
+      const double tau = one_pixel ? 1e-9 : calibrate_tau(cy, column, form.size, 1 - lam);
+      scales[static_cast<std::size_t>(row * columns + column)] = gaussian_scale(tau, pixels);
+    }
+  });
+  for (std::int32_t row = 0; row < rows; ++row) {
+    for (std::int32_t column = 0; column < columns; ++column) {
+      if (form.blocks.empty() || form.blocks.back().rows.size() >= kLawsPerBlock) {
+        form.blocks.emplace_back();
+      }
+      MomentForm::Block& block = form.blocks.back();
+      const double scale = scales[static_cast<std::size_t>(row * columns + column)];
+      const auto at = static_cast<std::int32_t>(block.rows.size());
+      auto cy = mirrored_centres(form.size.height, row);
+      auto cx = mirrored_centres(form.size.width, column);
+      const double chance = static_cast<double>(cy.size() * cx.size()) / pixels;
+      block.rows.push_back(AxisLaw::gaussian(form.size.height, scale, std::move(cy)));
+      block.columns.push_back(AxisLaw::gaussian(form.size.width, scale, std::move(cx)));
+      form.add(block, at, at, fixed_scalars(weight * chance, 0, 1, 1 - lam), label);
+    }
+  }
+}
+
+void check_calibrated_cost(ImageSize size, std::size_t nodes) {
+  const auto pixels = static_cast<double>(size.pixels());
+  const double work = pixels * pixels / 4 * static_cast<double>(nodes);
+  if (work > kMostWork) {
+    fail_argument(
+        fmt::format("calibrated gmix has a width per centre and takes (height*width)^2/4 steps "
+                    "per lam, at most {:.0e} in all, got {:.1e} for {}x{}; use form paper or code, "
+                    "or --monte-carlo",
+                    kMostWork, work, size.height, size.width));
+  }
+}
+
+}  // namespace
+
+void add_gmix(MomentForm& form, const LamFamily& lam, Form kind) {
+  const auto pixels = static_cast<double>(form.size.pixels());
+  if (kind == Form::calibrated) {
+    const std::vector<Node> nodes = lam.nodes(0, 1);
+    check_calibrated_cost(form.size, nodes.size());
+    // The label is lam; where the mask cannot follow lam, its mean is within 1/pixels of it.
+    const LabelMoments label = lam.label_moments(LabelMoments::mean);
+    for (const Node& node : nodes) add_calibrated(form, node.x, node.weight, label);
+    return;
+  }
+  const LabelMoments label = lam.label_moments(LabelMoments::mean);
+  if (kind == Form::paper) {
+    for (const Node& node : graded_nodes(lam, 0, 1, false, pixels)) {
+      add_kernel(form, node.x, 2 * (1 - node.x), Peak::partner, node.weight, label);
+    }
+    return;
+  }
+  // The published code changes sides at lam = 1/2, where the coefficients jump.
+  if (!lam.fixed || *lam.fixed < 0.5) {
+    for (const Node& node : graded_nodes(lam, 0, 0.5, true, pixels)) {
+      add_kernel(form, node.x, node.x, Peak::own, node.weight, label);
+    }
+  }
+  if (!lam.fixed || *lam.fixed >= 0.5) {
+    for (const Node& node : graded_nodes(lam, 0.5, 1, false, pixels)) {
+      add_kernel(form, node.x, 1 - node.x, Peak::partner, node.weight, label);
+    }
+  }
+}
+
+void add_gaussian_field(MomentForm& form, const LamFamily& lam, const MixPolicy& policy) {
+  MomentForm::Block& block = form.blocks.emplace_back();
+  block.rows.push_back(
+      AxisLaw::noise(form.size.height, smooth_correlation(form.size.height, policy.length)));
+  block.columns.push_back(
+      AxisLaw::noise(form.size.width, smooth_correlation(form.size.width, policy.length)));
+  const LabelMoments label = lam.label_moments(LabelMoments::mean);
+  const double m0 = lam.moment(0, 1, 0);
+  const double m1 = lam.moment(0, 1, 1);
+  const double m2 = lam.moment(0, 1, 2);
+  const double share = m0 - m1;
+  const double share2 = m0 - 2 * m1 + m2;
+  const double sigma = policy.sigma;
+  form.add(
+      block, 0, 0,
+      {share, sigma * m0, share2, sigma * share, sigma * sigma * m0, share, share2, sigma * share},
+      label);
+}
+
+}  // namespace medley::theory

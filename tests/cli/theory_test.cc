@@ -1,0 +1,105 @@
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cli/program.h"
+
+namespace medley::cli_test {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::StartsWith;
+
+const Arguments kCoefficients = {"theory", "coefficients"};
+
+TEST(TheoryCoefficients, PrintTheObjectOfTheContract) {
+  const Outcome outcome =
+      medley(kCoefficients + Arguments{"--method", "hmix", "--ratio", "0.5", "--lam", "0.5",
+                                       "--height", "64", "--width", "64", "--placement", "inside",
+                                       "--point", "0,0,63,63", "--json"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, IsEmpty());
+  const json object = outcome.json();
+  EXPECT_EQ(object["schema"], "medley.coefficients/1");
+  EXPECT_EQ(object["placement"], "inside");
+  EXPECT_EQ(object["form"], "code");
+  ASSERT_EQ(object["map"].size(), 64u);
+  ASSERT_EQ(object["map"][0].size(), 64u);
+  EXPECT_NEAR(object["map"][0][0].get<double>(), 1.0 / 3, 1e-12);
+  EXPECT_NEAR(object["map"][63][63].get<double>(), object["a"].get<double>(), 1e-12);
+  EXPECT_NEAR(object["mean"].get<double>(), 0.5, 1e-12);
+}
+
+TEST(TheoryCoefficients, AreIntegratedOverLamOnRequest) {
+  const json object = medley(kCoefficients + Arguments{"--method", "cutmix", "--effective",
+                                                       "--alpha", "1", "--beta", "1", "--label",
+                                                       "drawn", "--placement", "inside", "--json"})
+                          .json();
+  EXPECT_EQ(object["effective"], true);
+  EXPECT_EQ(object["label"], "drawn");
+  EXPECT_NEAR(object["map"][63][63].get<double>(), 0.4668597417424406, 1e-10);
+}
+
+TEST(TheoryCoefficients, AreEstimatedForMethodsWithoutAFormula) {
+  const json object =
+      medley(kCoefficients + Arguments{"--method", "fmix", "--lam", "0.4", "--height", "8",
+                                       "--width", "8", "--monte-carlo", "2000", "--json"})
+          .json();
+  EXPECT_EQ(object["source"], "monte-carlo");
+  EXPECT_EQ(object["draws"], 2000);
+  EXPECT_NEAR(object["map"][0][0].get<double>(), 0.6, 0.01);
+  EXPECT_GE(object["map_error"][7][7].get<double>(), 0);
+}
+
+struct WrongTopic {
+  Arguments arguments;
+  const char* message;
+};
+
+TEST(Theory, RefusesWrongInputWithOneSentence) {
+  const Arguments c = kCoefficients;
+  const std::vector<WrongTopic> calls = {
+      {{"theory"}, "needs a topic: coefficients"},
+      {c, "give --lam, or --effective"},
+      {c + Arguments{"--method", "cutmix", "--lam", "2"}, "lam must be in [0, 1]"},
+      {c + Arguments{"--lam", "nan"}, "expected a finite number"},
+      {c + Arguments{"--lam", "0.5", "--height", "0"}, "height and width must be"},
+      {c + Arguments{"--lam", "0.5", "--point", "1,2,3"}, "four whole numbers"},
+      {c + Arguments{"--lam", "0.5", "--point", "0,0,64,0"}, "row 0 to 63"},
+      {c + Arguments{"--method", "fmix", "--lam", "0.5"}, "--monte-carlo"},
+      {c + Arguments{"--lam", "0.5", "--monte-carlo", "3"}, "at least 64 draws"},
+      {c + Arguments{"--method", "gmix", "--form", "calibrated", "--lam", "0.5", "--height", "3000",
+                     "--width", "3000"},
+       "use form paper or code"},
+  };
+  for (const WrongTopic& call : calls) {
+    const Outcome outcome = medley(call.arguments);
+    EXPECT_EQ(outcome.code, 2) << call.message;
+    EXPECT_THAT(outcome.out, IsEmpty());
+    EXPECT_THAT(outcome.err, StartsWith("error: "));
+    EXPECT_THAT(outcome.err, HasSubstr(call.message));
+  }
+}
+
+TEST(Theory, HelpOfEveryTopicHasTwoExamplesAndFits) {
+  for (const char* topic : {"coefficients"}) {
+    const Outcome help = medley({"theory", topic, "--help"});
+    EXPECT_EQ(help.code, 0);
+    EXPECT_THAT(help.out, HasSubstr(std::string("Usage: medley theory ") + topic));
+    const std::size_t examples = help.out.find("Examples:\n  medley theory");
+    ASSERT_NE(examples, std::string::npos) << help.out;
+    EXPECT_NE(help.out.find("\n  medley theory", examples + 12), std::string::npos);
+    std::size_t begin = 0;
+    for (std::size_t end = 0; (end = help.out.find('\n', begin)) != std::string::npos;) {
+      EXPECT_LE(end - begin, 100u);
+      begin = end + 1;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace medley::cli_test

@@ -1,0 +1,176 @@
+#include "theory/enumeration.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "plan/gaussian.h"
+
+namespace medley::test {
+namespace {
+
+struct Stretch {
+  double chance;
+  std::vector<int> covered;  // 0 or 1 per pixel
+};
+
+int side_of(int n, double area) {
+  int s = 0;
+  while (s < n && (s + 1.0) * (s + 1.0) <= area * n * n * (1 + 1e-12)) ++s;
+  return s;
+}
+
+std::vector<Stretch> stretches(int n, int side, Placement placement) {
+  std::vector<Stretch> list;
+  const int places = placement == Placement::inside ? n - side + 1 : n;
+  for (int u = 0; u < places; ++u) {
+    std::vector<int> covered(static_cast<std::size_t>(n));
+    for (int i = 0; i < n; ++i) {
+      const bool in = placement == Placement::inside ? i >= u && i < u + side
+                      : placement == Placement::wrap ? (i - u + n) % n < side
+                                                     : i >= u - side / 2 && i < u + side / 2;
+      covered[static_cast<std::size_t>(i)] = in ? 1 : 0;
+    }
+    list.push_back({1.0 / places, covered});
+  }
+  return list;
+}
+
+void finish(LikelyMask& mask) {
+  mask.realised =
+      std::accumulate(mask.n.begin(), mask.n.end(), 0.0) / static_cast<double>(mask.n.size());
+}
+
+void add_boxes(const MixPolicy& policy, ImageSize size, double area, double weight,
+               std::vector<LikelyMask>& masks) {
+  const double lam = *policy.lam;
+  for (const Stretch& rows : stretches(size.height, side_of(size.height, area), policy.placement)) {
+    for (const Stretch& columns :
+         stretches(size.width, side_of(size.width, area), policy.placement)) {
+      const double covered = std::accumulate(rows.covered.begin(), rows.covered.end(), 0.0) *
+                             std::accumulate(columns.covered.begin(), columns.covered.end(), 0.0);
+      const auto pixels = static_cast<double>(size.pixels());
+      double outside = 1;
+      if (policy.method == "hmix") {
+        const double rest = 1 - (1 - lam) * policy.ratio;
+        outside = policy.form == Form::paper ? (rest > 1e-15 ? lam / rest : 1)
+                  : covered < pixels         ? lam * pixels / (pixels - covered)
+                                             : 0;
+      }
+      LikelyMask mask{weight * rows.chance * columns.chance, {}, 0};
+      for (const int row : rows.covered) {
+        for (const int column : columns.covered) {
+          mask.n.push_back(row * column > 0 ? 1 : 1 - outside);
+        }
+      }
+      finish(mask);
+      masks.push_back(mask);
+    }
+  }
+}
+
+void add_gaussians(const MixPolicy& policy, ImageSize size, std::vector<LikelyMask>& masks) {
+  constexpr double kPi = 3.14159265358979323846;
+  const double lam = *policy.lam;
+  const auto pixels = static_cast<double>(size.pixels());
+  for (std::int32_t cy = 0; cy < size.height; ++cy) {
+    for (std::int32_t cx = 0; cx < size.width; ++cx) {
+      const bool own = policy.form == Form::code && lam < 0.5;
+      const double tau = policy.form == Form::paper  ? 2 * (1 - lam)
+                         : policy.form == Form::code ? std::min(lam, 1 - lam)
+                         : size.pixels() == 1        ? 1
+                                                     : calibrate_tau(cy, cx, size, 1 - lam);
+      LikelyMask mask{1 / pixels, {}, 0};
+      for (std::int32_t y = 0; y < size.height; ++y) {
+        for (std::int32_t x = 0; x < size.width; ++x) {
+          const double d2 = (y - cy) * (y - cy) + (x - cx) * (x - cx);
+          double k = std::exp(-kPi * d2 / (tau * pixels));
+          if (policy.form == Form::calibrated && size.pixels() == 1) k = 1 - lam;
+          mask.n.push_back(own ? 1 - k : k);
+        }
+      }
+      finish(mask);
+      masks.push_back(mask);
+    }
+  }
+}
+
+void add_bernoulli(double lam, ImageSize size, std::vector<LikelyMask>& masks) {
+  const auto pixels = static_cast<unsigned>(size.pixels());
+  for (unsigned bits = 0; bits < 1u << pixels; ++bits) {
+    LikelyMask mask{1, {}, 0};
+    for (unsigned i = 0; i < pixels; ++i) {
+      const bool partner = (bits >> i & 1u) != 0;
+      mask.n.push_back(partner ? 1 : 0);
+      mask.chance *= partner ? 1 - lam : lam;
+    }
+    finish(mask);
+    masks.push_back(mask);
+  }
+}
+
+}  // namespace
+
+std::vector<LikelyMask> all_masks(const MixPolicy& policy, ImageSize size) {
+  std::vector<LikelyMask> masks;
+  const double lam = *policy.lam;
+  const auto pixels = static_cast<std::size_t>(size.pixels());
+  const auto flat = [&](double weight) {
+    masks.push_back({weight, std::vector<double>(pixels, 1 - lam), 1 - lam});
+  };
+  if (policy.method == "mixup") flat(1);
+  if (policy.method == "stochastic") flat(policy.q_mix);
+  if (policy.method == "cutmix") add_boxes(policy, size, 1 - lam, 1, masks);
+  if (policy.method == "stochastic") add_boxes(policy, size, 1 - lam, 1 - policy.q_mix, masks);
+  if (policy.method == "hmix") add_boxes(policy, size, (1 - lam) * policy.ratio, 1, masks);
+  if (policy.method == "gmix") add_gaussians(policy, size, masks);
+  if (policy.method == "bernoulli") add_bernoulli(lam, size, masks);
+  return masks;
+}
+
+std::vector<double> Moments::map() const {
+  std::vector<double> map;
+  for (std::int32_t dy = 0; dy < size.height; ++dy) {
+    for (std::int32_t dx = 0; dx < size.width; ++dx) {
+      double sum = 0;
+      for (std::int32_t y = 0; y + dy < size.height; ++y) {
+        for (std::int32_t x = 0; x + dx < size.width; ++x) {
+          const std::int64_t j = std::int64_t{y} * size.width + x;
+          const std::int64_t k = std::int64_t{y + dy} * size.width + x + dx;
+          sum += second[static_cast<std::size_t>(j * size.pixels() + k)];
+        }
+      }
+      map.push_back(sum / ((size.height - dy) * (size.width - dx)));
+    }
+  }
+  return map;
+}
+
+Moments plain_moments(const std::vector<LikelyMask>& masks, ImageSize size) {
+  const auto pixels = static_cast<std::size_t>(size.pixels());
+  Moments result{size, std::vector<double>(pixels), std::vector<double>(pixels * pixels)};
+  for (const LikelyMask& mask : masks) {
+    for (std::size_t j = 0; j < pixels; ++j) {
+      result.mean[j] += mask.chance * mask.n[j];
+      for (std::size_t k = 0; k < pixels; ++k) {
+        result.second[j * pixels + k] += mask.chance * mask.n[j] * mask.n[k];
+      }
+    }
+  }
+  return result;
+}
+
+Moments effective_moments(const std::vector<LikelyMask>& masks, ImageSize size, double share) {
+  // The effective mask keeps N with the chance of the own label and is 1 - N otherwise.
+  std::vector<LikelyMask> effective;
+  for (const LikelyMask& mask : masks) {
+    const double q = share < 0 ? mask.realised : share;
+    effective.push_back({mask.chance * (1 - q), mask.n, 0});
+    LikelyMask swapped{mask.chance * q, mask.n, 0};
+    for (double& n : swapped.n) n = 1 - n;
+    effective.push_back(swapped);
+  }
+  return plain_moments(effective, size);
+}
+
+}  // namespace medley::test
