@@ -216,7 +216,7 @@ void AxisLaw::gaussian_lags(double* values) const {
   for (std::int32_t m = 0; m <= reach; ++m) {
     bell[static_cast<std::size_t>(m)] = gaussian_factor(scale_ / 2, m);
   }
-  std::vector<double> sums(static_cast<std::size_t>(2 * reach) + 3);
+  std::vector<double> sums(2 * static_cast<std::size_t>(reach) + 3);
   const auto sum_to = [&](std::int32_t m) -> double& {
     return sums[static_cast<std::size_t>(m + reach + 2)];
   };

@@ -132,7 +132,8 @@ std::vector<Node> beta_nodes_between(double a, double b, double lo, double hi) {
   hi = std::min(hi, 1.0);
   if (!(lo < hi)) return rule;
   if (lo <= 0 && hi >= 1) return beta_nodes(a, b, 2 * kPanelNodes);
-  for (double at = lo; at < hi;) {
+  double at = lo;
+  while (at < hi) {
     double next = at > 0 ? std::min(hi, at * kGrowth) : hi;
     // 1 - x must not shrink by more than the factor either, unless the panel reaches 1.
     const double limit = 1 - (1 - at) / kGrowth;

@@ -158,6 +158,14 @@ std::vector<double> MaskMoments::means() const { return form_->means(); }
 
 std::vector<double> MaskMoments::map() const { return form_->map(); }
 
+double MaskMoments::quadratic(std::span<const double> v) const {
+  if (std::ssize(v) != form_->size.pixels()) {
+    fail_argument(fmt::format("an image of {}x{} has {} values, got {}", form_->size.height,
+                              form_->size.width, form_->size.pixels(), v.size()));
+  }
+  return form_->quadratic(v);
+}
+
 std::vector<double> MaskMoments::matrix() const {
   if (form_->size.pixels() > kMaxMatrixPixels) {
     fail_argument(fmt::format(

@@ -54,7 +54,10 @@ std::vector<Node> graded_nodes(const LamFamily& family, double lo, double hi, bo
   };
   // Below this width the kernel is one pixel to double precision.
   const double pixel = 0.04 / pixels;
-  for (; width > pixel; width /= kFactor) add(width / kFactor, width);
+  while (width > pixel) {
+    add(width / kFactor, width);
+    width /= kFactor;
+  }
   add(0, width);
   return nodes;
 }
@@ -88,7 +91,7 @@ void add_calibrated(MomentForm& form, double lam, double weight, LabelMoments la
         form.blocks.emplace_back();
       }
       MomentForm::Block& block = form.blocks.back();
-      const double scale = scales[static_cast<std::size_t>(row * columns + column)];
+      const double scale = scales[static_cast<std::size_t>(std::int64_t{row} * columns + column)];
       const auto at = static_cast<std::int32_t>(block.rows.size());
       auto cy = mirrored_centres(form.size.height, row);
       auto cx = mirrored_centres(form.size.width, column);

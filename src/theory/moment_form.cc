@@ -201,6 +201,41 @@ std::vector<double> MomentForm::means() const {
   return values_of(image);
 }
 
+double MomentForm::quadratic(std::span<const double> v) const {
+  const Eigen::Map<const Matrix> image(v.data(), size.height, size.width);
+  const double total = image.sum();
+  double sum = constant * total * total + diagonal * image.squaredNorm();
+  for (const Block& block : blocks) {
+    std::vector<Matrix> columns;
+    for (const AxisLaw& law : block.columns) columns.push_back(joint_table(law));
+    // Column laws that share a row law are summed first.
+    std::vector<Matrix> summed(block.rows.size());
+    for (const Part& part : block.parts) {
+      if (part.quadratic == 0) continue;
+      Matrix& to = summed[static_cast<std::size_t>(part.row)];
+      if (to.size() == 0) to = Matrix::Zero(size.width, size.width);
+      to += part.quadratic * columns[static_cast<std::size_t>(part.column)];
+    }
+    for (std::size_t i = 0; i < summed.size(); ++i) {
+      if (summed[i].size() == 0) continue;
+      const Matrix right = image * summed[i];
+      sum += image.cwiseProduct(joint_table(block.rows[i]) * right).sum();
+    }
+    const auto both = [&](auto fill) {
+      return std::pair(table(block.rows, size.height, fill),
+                       table(block.columns, size.width, fill));
+    };
+    Matrix linear = Matrix::Zero(size.height, size.width);
+    const auto [rows_mean, columns_mean] = both([](const AxisLaw& l, double* d) { l.means(d); });
+    add_products(block.parts, &Part::linear, rows_mean, columns_mean, linear);
+    const auto [rows_cross, columns_cross] =
+        both([](const AxisLaw& l, double* d) { l.crosses(d); });
+    add_products(block.parts, &Part::cross, rows_cross, columns_cross, linear);
+    sum += 2 * total * image.cwiseProduct(linear).sum();
+  }
+  return sum;
+}
+
 std::vector<double> MomentForm::matrix() const {
   const Eigen::Index pixels = size.pixels();
   Matrix second = Matrix::Constant(pixels, pixels, constant);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "medley/types.h"
@@ -64,6 +65,8 @@ struct MomentForm {
 
   [[nodiscard]] std::vector<double> map() const;
   [[nodiscard]] std::vector<double> means() const;
+  /// v^T second v.
+  [[nodiscard]] double quadratic(std::span<const double> v) const;
   /// second(j, k) of all pairs of pixels.
   [[nodiscard]] std::vector<double> matrix() const;
 };

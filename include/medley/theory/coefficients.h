@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -38,6 +39,10 @@ class MaskMoments {
   /// second(i, i + (dy, dx)) over the pixels i for which both lie in the image. Costs O(HW) to
   /// O(HW (H + W)) for all methods but calibrated gmix, which takes O((HW)^2).
   [[nodiscard]] std::vector<double> map() const;
+
+  /// sum over pairs of pixels of v_j second(j, k) v_k = E[(N^T v)^2], without the matrix: exact in
+  /// the mask for any image v of height*width values. O(HW (H + W)) per side of a box.
+  [[nodiscard]] double quadratic(std::span<const double> v) const;
 
   /// second(j, k) for all pairs of pixels, P x P; at most 4096 pixels.
   [[nodiscard]] std::vector<double> matrix() const;

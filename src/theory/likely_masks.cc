@@ -1,0 +1,253 @@
+#include "medley/theory/likely_masks.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "core/check.h"
+#include "core/gaussian_profile.h"
+#include "medley/sampler.h"
+#include "medley/theory/beta_law.h"
+#include "plan/box.h"
+#include "plan/gaussian.h"
+
+namespace medley::theory {
+namespace {
+
+constexpr int kSmoothNodes = 64;
+constexpr std::int64_t kMostBernoulliPixels = 20;
+
+double mean_of(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+/// Lists masks of one policy.
+class Lister {
+ public:
+  Lister(const MixPolicy& policy, ImageSize size, std::int64_t most)
+      : policy_(policy), size_(size), most_(most) {
+    alpha_ = policy.alpha.value_or(get_method(policy.method).default_alpha);
+    beta_ = policy.beta.value_or(alpha_);
+  }
+
+  std::vector<LikelyMask> list() {
+    if (policy_.method == "none") add(1, ones(), 1);
+    if (policy_.method == "mixup") flat(1);
+    if (policy_.method == "bernoulli") bernoulli();
+    if (policy_.method == "cutmix") boxes(1);
+    if (policy_.method == "stochastic") {
+      flat(policy_.q_mix);
+      boxes(1 - policy_.q_mix);
+    }
+    if (policy_.method == "hmix") boxes(1);
+    if (policy_.method == "gmix") bumps();
+    if (masks_.empty()) {
+      fail_argument(fmt::format("the masks of {} cannot be listed", policy_.method));
+    }
+    for (LikelyMask& mask : masks_) mask.chance *= policy_.prob;
+    if (policy_.prob < 1) add(1 - policy_.prob, ones(), 1);
+    return std::move(masks_);
+  }
+
+ private:
+  [[nodiscard]] std::vector<double> ones() const {
+    return std::vector<double>(static_cast<std::size_t>(size_.pixels()), 1.0);
+  }
+
+  void add(double chance, std::vector<double> own, double label_weight) {
+    if (!(chance > 0)) return;
+    if (std::ssize(masks_) >= most_) {
+      fail_argument(fmt::format(
+          "the law of {} on {}x{} has more than {} masks; use Monte Carlo or a smaller image",
+          policy_.method, size_.height, size_.width, most_));
+    }
+    masks_.push_back({chance, std::move(own), label_weight});
+  }
+
+  [[nodiscard]] double label(double lam, double realised) const {
+    return policy_.label == LabelRule::drawn ? lam : realised;
+  }
+
+  [[nodiscard]] std::vector<Node> smooth_nodes() const {
+    if (policy_.lam) return {{*policy_.lam, 1}};
+    return beta_nodes(alpha_, beta_, kSmoothNodes);
+  }
+
+  void flat(double weight) {
+    for (const Node& node : smooth_nodes()) {
+      add(weight * node.weight,
+          std::vector<double>(static_cast<std::size_t>(size_.pixels()), node.x), node.x);
+    }
+  }
+
+  void bernoulli() {
+    if (size_.pixels() > kMostBernoulliPixels) {
+      fail_argument(
+          fmt::format("bernoulli has 2^pixels masks and takes at most {} pixels, got {}x{}",
+                      kMostBernoulliPixels, size_.height, size_.width));
+    }
+    const auto pixels = static_cast<int>(size_.pixels());
+    // E[lam^k (1 - lam)^(pixels - k)], and the mean lam under that weight.
+    const auto log_beta = [](double a, double b) {
+      return std::lgamma(a) + std::lgamma(b) - std::lgamma(a + b);
+    };
+    for (std::uint32_t bits = 0; bits < 1u << pixels; ++bits) {
+      std::vector<double> own;
+      int k = 0;
+      for (int i = 0; i < pixels; ++i) {
+        own.push_back((bits >> i & 1u) != 0 ? 1 : 0);
+        k += own.back() > 0 ? 1 : 0;
+      }
+      const double rest = pixels - k;
+      const double chance =
+          policy_.lam ? std::pow(*policy_.lam, k) * std::pow(1 - *policy_.lam, rest)
+                      : std::exp(log_beta(alpha_ + k, beta_ + rest) - log_beta(alpha_, beta_));
+      const double lam = policy_.lam ? *policy_.lam : (alpha_ + k) / (alpha_ + beta_ + pixels);
+      add(chance, std::move(own), label(lam, static_cast<double>(k) / pixels));
+    }
+  }
+
+  /// Boxes of relative area (1 - lam) * ratio; cells of lam over which the sides are constant.
+  void boxes(double weight) {
+    const bool hmix = policy_.method == "hmix";
+    if (hmix && policy_.gamma) fail_argument("hmix with a drawn ratio cannot be listed");
+    const double ratio = hmix ? policy_.ratio : 1;
+    if (policy_.lam) return place(weight, *policy_.lam, ratio);
+    std::vector<double> lams = {0, 1};
+    for (const std::int32_t n : {size_.height, size_.width}) {
+      for (std::int32_t s = 1; s < n; ++s) {
+        const double side = static_cast<double>(s) / n;
+        if (ratio > 0 && side * side / ratio < 1) lams.push_back(1 - side * side / ratio);
+      }
+    }
+    std::sort(lams.begin(), lams.end());
+    for (std::size_t i = 1; i < lams.size(); ++i) {
+      if (!(lams[i] > lams[i - 1])) continue;
+      if (hmix) {
+        for (const Node& node : beta_nodes_between(alpha_, beta_, lams[i - 1], lams[i])) {
+          place(weight * node.weight, node.x, ratio);
+        }
+        continue;
+      }
+      // The mask is the same for the whole cell and the label affine: one lam stands for all.
+      const double mass = beta_cell_moment(alpha_, beta_, lams[i - 1], lams[i], 0);
+      if (!(mass > 0)) continue;
+      const double lam = beta_cell_moment(alpha_, beta_, lams[i - 1], lams[i], 1) / mass;
+      place(weight * mass, std::clamp(lam, lams[i - 1], lams[i]), ratio);
+    }
+  }
+
+  /// Every box for one lam. The lam of a cell's end belongs to the sides of its inner part.
+  void place(double weight, double lam, double ratio) {
+    const std::int32_t rows = box_side(size_.height, (1 - lam) * ratio);
+    const std::int32_t columns = box_side(size_.width, (1 - lam) * ratio);
+    const auto places = [&](std::int32_t n, std::int32_t side) {
+      return policy_.placement == Placement::inside ? n - side + 1 : n;
+    };
+    const std::int32_t tops = places(size_.height, rows);
+    const std::int32_t lefts = places(size_.width, columns);
+    const double chance = weight / tops / lefts;
+    for (std::int32_t top = 0; top < tops; ++top) {
+      for (std::int32_t left = 0; left < lefts; ++left) {
+        add_box(chance, lam, ratio, {top, rows}, {left, columns});
+      }
+    }
+  }
+
+  struct Stretch {
+    std::int32_t at;
+    std::int32_t side;
+  };
+
+  [[nodiscard]] bool covers(Stretch s, std::int32_t i, std::int32_t n) const {
+    if (policy_.placement == Placement::clipped)
+      return i >= s.at - s.side / 2 && i < s.at + s.side / 2;
+    return (i - s.at + n) % n < s.side;
+  }
+
+  void add_box(double chance, double lam, double ratio, Stretch rows, Stretch columns) {
+    std::vector<double> own = ones();
+    double area = 0;
+    std::size_t at = 0;
+    for (std::int32_t y = 0; y < size_.height; ++y) {
+      for (std::int32_t x = 0; x < size_.width; ++x, ++at) {
+        if (!covers(rows, y, size_.height) || !covers(columns, x, size_.width)) continue;
+        own[at] = 0;
+        ++area;
+      }
+    }
+    if (policy_.method == "hmix") {
+      const auto pixels = static_cast<double>(size_.pixels());
+      const double rest = lam * ratio + (1 - ratio);
+      const double outside = policy_.form == Form::paper ? (rest > 0 ? lam / rest : 1)
+                             : area < pixels ? std::min(1.0, lam * pixels / (pixels - area))
+                                             : 0;
+      for (double& value : own) value *= outside;
+      const double realised = policy_.form == Form::paper ? mean_of(own) : lam;
+      return add(chance, std::move(own), label(lam, realised));
+    }
+    const double realised = mean_of(own);
+    add(chance, std::move(own), label(lam, realised));
+  }
+
+  void bumps() {
+    std::vector<Node> nodes;
+    if (policy_.lam) {
+      nodes.push_back({*policy_.lam, 1});
+    } else {
+      for (const auto& [lo, hi] : {std::pair(0.0, 0.5), {0.5, 1.0}}) {
+        const std::vector<Node> half = beta_nodes_between(alpha_, beta_, lo, hi);
+        nodes.insert(nodes.end(), half.begin(), half.end());
+      }
+    }
+    for (const Node& node : nodes) {
+      for (std::int32_t cy = 0; cy < size_.height; ++cy) {
+        for (std::int32_t cx = 0; cx < size_.width; ++cx) add_bump(node, cy, cx);
+      }
+    }
+  }
+
+  void add_bump(const Node& node, std::int32_t cy, std::int32_t cx) {
+    const double lam = node.x;
+    const auto pixels = static_cast<double>(size_.pixels());
+    const bool own_peak = policy_.form == Form::code && lam < 0.5;
+    double tau = policy_.form == Form::paper ? 2 * (1 - lam) : std::min(lam, 1 - lam);
+    if (policy_.form == Form::calibrated) {
+      const bool one = 1 - lam <= (1 + 1e-9) / pixels;
+      if (size_.pixels() == 1 || lam < 1e-9) {
+        return add(node.weight / pixels, std::vector<double>(ones().size(), lam), lam);
+      }
+      tau = one ? 1e-9 : calibrate_tau(cy, cx, size_, 1 - lam);
+    }
+    std::vector<double> own;
+    for (std::int32_t y = 0; y < size_.height; ++y) {
+      for (std::int32_t x = 0; x < size_.width; ++x) {
+        const double scale = gaussian_scale(tau > 0 ? tau : 1e-300, pixels);
+        double k = gaussian_factor(scale, y - cy) * gaussian_factor(scale, x - cx);
+        if (!(tau > 0)) k = 0;
+        own.push_back(own_peak ? k : 1 - k);
+      }
+    }
+    const double realised = mean_of(own);
+    add(node.weight / pixels, std::move(own), label(lam, realised));
+  }
+
+  const MixPolicy& policy_;
+  ImageSize size_;
+  std::int64_t most_;
+  double alpha_ = 1;
+  double beta_ = 1;
+  std::vector<LikelyMask> masks_;
+};
+
+}  // namespace
+
+std::vector<LikelyMask> likely_masks(const MixPolicy& policy, ImageSize size, std::int64_t most) {
+  (void)Sampler(policy, size, 0);  // checks
+  return Lister(policy, size, most).list();
+}
+
+}  // namespace medley::theory

@@ -1,0 +1,172 @@
+#include "medley/theory/loss.h"
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/rng.h"
+#include "medley/error.h"
+
+namespace medley::theory {
+namespace {
+
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+
+constexpr double kRounding = 4e-12;
+
+std::vector<double> normals(std::size_t count, std::uint64_t seed) {
+  RandomStream random(seed, 0, 0, Purpose::picture);
+  std::vector<double> values(count);
+  for (double& value : values) value = random.normal();
+  return values;
+}
+
+/// Every listable policy with a drawn lam, on 4x3.
+std::vector<MixPolicy> policies() {
+  std::vector<MixPolicy> list;
+  for (const LabelRule label : {LabelRule::realised, LabelRule::drawn}) {
+    list.push_back({.method = "mixup", .label = label});
+    list.push_back({.method = "bernoulli", .label = label});
+    for (const Placement placement : {Placement::inside, Placement::clipped, Placement::wrap}) {
+      list.push_back({.method = "cutmix", .placement = placement, .label = label});
+      list.push_back({.method = "stochastic", .prob = 0.8, .placement = placement, .label = label});
+      list.push_back({.method = "hmix", .placement = placement, .label = label});
+    }
+    list.push_back({.method = "hmix", .form = Form::paper, .label = label});
+    list.push_back({.method = "gmix", .lam = 0.3, .label = label});
+    list.push_back({.method = "gmix", .lam = 0.7, .form = Form::paper, .label = label});
+    list.push_back({.method = "gmix", .lam = 0.6, .form = Form::calibrated, .label = label});
+  }
+  return list;
+}
+
+std::string name(const MixPolicy& p) {
+  return p.method + " " + std::string(name_of(p.placement)) + " " + std::string(name_of(p.form)) +
+         " " + std::string(name_of(p.label));
+}
+
+TEST(ApproximateLoss, IsExactForSquaredLossAndLinearScores) {
+  // The expansion stops at second order there, so any wrong coefficient shows.
+  const ImageSize size{4, 3};
+  const std::vector<double> x = normals(6 * 12, 1);
+  const std::vector<double> y = normals(6, 2);
+  const Glm model{Link::squared, normals(12, 3), 0.4};
+  const Samples samples{x, 6, 12};
+  for (const MixPolicy& policy : policies()) {
+    SCOPED_TRACE(name(policy));
+    const double exact = exact_loss(model, samples, y, likely_masks(policy, size));
+    const double approximate =
+        approximate_loss(model, samples, y,
+                         coordinate_moments(effective_coefficients(policy, size)))
+            .approximate();
+    EXPECT_NEAR(approximate, exact, kRounding * std::abs(exact) * 100);
+  }
+}
+
+TEST(LikelyMasks, AreALawWithTheCoefficients) {
+  const ImageSize size{4, 3};
+  for (const MixPolicy& policy : policies()) {
+    SCOPED_TRACE(name(policy));
+    double total = 0;
+    std::vector<double> nu(12);
+    for (const LikelyMask& mask : likely_masks(policy, size)) {
+      total += mask.chance;
+      for (std::size_t j = 0; j < 12; ++j) {
+        const double q = 1 - mask.label_weight;
+        const double n = 1 - mask.own[j];
+        nu[j] += mask.chance * (q + n - 2 * q * n);
+      }
+    }
+    EXPECT_NEAR(total, 1, 1e-12);
+    const std::vector<double> expected = effective_coefficients(policy, size).means();
+    for (std::size_t j = 0; j < 12; ++j) EXPECT_NEAR(nu[j], expected[j], 1e-11);
+  }
+}
+
+TEST(ApproximateLoss, GradientIsTheDerivative) {
+  const std::vector<double> x = normals(5 * 4, 4);
+  const std::vector<double> y = {0, 1, 1, 0, 1};
+  const Samples samples{x, 5, 4};
+  const MixPolicy policy{.method = "cutmix"};
+  const CoordinateMoments moments = coordinate_moments(effective_coefficients(policy, {2, 2}));
+  const auto masks = likely_masks(policy, {2, 2});
+  Glm model{Link::logistic, normals(4, 5), 0.2};
+  std::vector<double> approximate(5), exact(5);
+  (void)approximate_loss(model, samples, y, moments, approximate);
+  (void)exact_loss(model, samples, y, masks, exact);
+  constexpr double kStep = 1e-5;
+  for (std::size_t k = 0; k < 5; ++k) {
+    const auto losses = [&](double shift) {
+      Glm moved = model;
+      (k < 4 ? moved.theta[k] : moved.bias) += shift;
+      return std::pair(approximate_loss(moved, samples, y, moments).approximate(),
+                       exact_loss(moved, samples, y, masks));
+    };
+    const auto up = losses(kStep);
+    const auto down = losses(-kStep);
+    EXPECT_NEAR(approximate[k], (up.first - down.first) / (2 * kStep), 1e-9);
+    EXPECT_NEAR(exact[k], (up.second - down.second) / (2 * kStep), 1e-9);
+  }
+}
+
+TEST(Coefficients, QuadraticFormNeedsNoMatrix) {
+  const ImageSize size{5, 4};
+  const std::vector<double> v = normals(20, 6);
+  std::vector<MixPolicy> list = policies();
+  list.push_back({.method = "gmix"});
+  list.push_back({.method = "gaussian-field"});
+  for (const MixPolicy& policy : list) {
+    SCOPED_TRACE(name(policy));
+    const MaskMoments m = effective_coefficients(policy, size);
+    const std::vector<double> a = m.matrix();
+    double sum = 0;
+    for (std::size_t j = 0; j < 20; ++j) {
+      for (std::size_t k = 0; k < 20; ++k) sum += v[j] * a[j * 20 + k] * v[k];
+    }
+    EXPECT_NEAR(m.quadratic(v), sum, 1e-11);
+  }
+}
+
+TEST(Loss, RefusesWhatDoesNotFit) {
+  const std::vector<double> x = {1, 2, 3, 4};
+  const std::vector<double> y = {0, 1};
+  const Glm model{Link::logistic, {1, 1, 1}, 0};
+  EXPECT_THAT(
+      [&] {
+        (void)exact_loss(model, {x, 2, 2}, y, {});
+      },
+      ThrowsMessage<InvalidArgument>(HasSubstr("theta of 2 numbers, got 2 and 3")));
+  EXPECT_THAT(
+      [&] {
+        (void)exact_loss(model, {x, 2, 3}, y, {});
+      },
+      ThrowsMessage<InvalidArgument>(HasSubstr("are 6 numbers, got 4")));
+  const std::vector<double> bad = {1, std::nan("")};
+  EXPECT_THAT(
+      [&] {
+        check_samples({bad, 1, 2});
+      },
+      ThrowsMessage<InvalidArgument>(HasSubstr("finite")));
+  EXPECT_THAT(
+      [] {
+        (void)likely_masks({.method = "bernoulli"}, {5, 5});
+      },
+      ThrowsMessage<InvalidArgument>(HasSubstr("at most 20 pixels")));
+  EXPECT_THAT(
+      [] {
+        (void)likely_masks({.method = "fmix"}, {5, 5});
+      },
+      ThrowsMessage<InvalidArgument>(HasSubstr("cannot be listed")));
+  EXPECT_THAT(
+      [] {
+        (void)likely_masks({.method = "cutmix"}, {50, 50}, 100);
+      },
+      ThrowsMessage<InvalidArgument>(HasSubstr("more than 100 masks")));
+}
+
+}  // namespace
+}  // namespace medley::theory
