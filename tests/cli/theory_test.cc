@@ -55,6 +55,74 @@ TEST(TheoryCoefficients, AreEstimatedForMethodsWithoutAFormula) {
   EXPECT_GE(object["map_error"][7][7].get<double>(), 0);
 }
 
+TEST(TheoryTwoMoons, PrintsLossesAndTerms) {
+  const Outcome outcome =
+      medley({"theory", "two-moons", "--method", "bernoulli", "--theta", "1,-2,0.3", "--json"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const json object = outcome.json();
+  EXPECT_NEAR(object["exact"].get<double>(), 0.536043524, 1e-9);
+  EXPECT_NEAR(object["l_m"].get<double>(), 0.357365558, 1e-9);
+  EXPECT_NEAR(object["r1"].get<double>(), 0.045248834, 1e-9);
+  EXPECT_NEAR(object["r2"].get<double>(), 0.098445721, 1e-9);
+  EXPECT_EQ(object["r3"].get<double>(), 0);
+  EXPECT_NEAR(object["approx"].get<double>(), 0.501060113, 1e-9);
+}
+
+class TheoryPictures : public CliTest {};
+
+class TheoryDesign : public CliTest {};
+
+TEST_F(TheoryDesign, IsUsableAsAMethod) {
+  const Arguments design = {"theory", "design", "--height", "6", "--width", "5"};
+  const Outcome made = medley(
+      design + Arguments{"--preset", "smooth", "--lam", "0.6", "-o", path("d.json"), "--json"});
+  ASSERT_EQ(made.code, 0) << made.err;
+  EXPECT_EQ(made.json()["feasible"], true);
+  EXPECT_EQ(made.json()["sampled_map"].size(), 6u);
+  const Outcome plan = medley({"plan", "--method", "gaussian-field", "--design", path("d.json"),
+                               "--height", "6", "--width", "5", "--json"});
+  ASSERT_EQ(plan.code, 0) << plan.err;
+  EXPECT_NEAR(plan.json()["entries"][0]["lam"].get<double>(), 0.6, 1e-12);
+}
+
+TEST_F(TheoryDesign, SaysByHowMuchItFailsAndProjects) {
+  const Arguments design = {"theory",   "design", "--height", "6",   "--width", "6",
+                            "--preset", "cutmix", "--lam",    "0.5", "--json"};
+  const Outcome refused = medley(design);
+  EXPECT_EQ(refused.code, 3);
+  EXPECT_LT(refused.json()["smallest_eigenvalue"].get<double>(), -0.1);
+  const Outcome projected = medley(design + Arguments{"--project"});
+  EXPECT_EQ(projected.code, 0) << projected.err;
+  EXPECT_EQ(projected.json()["projected"], true);
+  write_file(path("profile.json"), "[[0.3, 0.27], [0.28, 0.26]]");
+  const Outcome own = medley({"theory", "design", "--profile", path("profile.json"), "--height",
+                              "2", "--width", "2", "--lam", "0.5", "--json"});
+  EXPECT_EQ(own.code, 0) << own.err;
+}
+
+TEST_F(TheoryPictures, ShowTrainingAndMaps) {
+  const json object = medley({"theory", "two-moons", "--method", "bernoulli", "--train", "--steps",
+                              "8", "--png", path("curves.png"), "--json"})
+                          .json();
+  EXPECT_EQ(object["on_exact"].size(), 9u);
+  EXPECT_EQ(object["on_approx"].size(), 9u);
+  EXPECT_NEAR(object["minimiser_exact"]["exact"].get<double>(), 0.5237895148839715, 1e-9);
+  EXPECT_EQ(medley(kCoefficients + Arguments{"--lam", "0.5", "--png", path("map.png")}).code, 0);
+  for (const char* name : {"curves.png", "map.png"}) {
+    EXPECT_THAT(read_file(path(name)), StartsWith("\x89PNG"));
+  }
+}
+
+TEST_F(TheoryPictures, AreAllDrawn) {
+  const Outcome outcome = medley({"theory", "figures", "--out", path("figures"), "--json"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(outcome.json()["schema"], "medley.figures/1");
+  EXPECT_THAT(
+      names("figures"),
+      testing::ElementsAre("coefficients.png", "effective_coefficients.png", "negative_lam.png",
+                           "samples.png", "two_moons_bernoulli.png", "two_moons_mixup.png"));
+}
+
 struct WrongTopic {
   Arguments arguments;
   const char* message;
@@ -65,6 +133,13 @@ TEST(Theory, RefusesWrongInputWithOneSentence) {
   const std::vector<WrongTopic> calls = {
       {{"theory"}, "needs a topic: coefficients"},
       {c, "give --lam, or --effective"},
+      {{"theory", "design"}, "either --profile FILE or --preset NAME"},
+      {{"theory", "design", "--preset", "cutmx"}, "did you mean \"cutmix\""},
+      {{"theory", "design", "--preset", "mixup", "--height", "200"}, "1 to 1024 pixels"},
+      {{"theory", "two-moons", "--theta", "1,2"}, "three finite numbers"},
+      {{"theory", "two-moons", "--theta", "1,2,nan"}, "three finite numbers"},
+      {{"theory", "two-moons", "--method", "cutmix"}, "mixup or bernoulli"},
+      {{"theory", "two-moons", "--train", "--steps", "-1"}, "steps must be >= 0"},
       {c + Arguments{"--method", "cutmix", "--lam", "2"}, "lam must be in [0, 1]"},
       {c + Arguments{"--lam", "nan"}, "expected a finite number"},
       {c + Arguments{"--lam", "0.5", "--height", "0"}, "height and width must be"},
@@ -86,7 +161,7 @@ TEST(Theory, RefusesWrongInputWithOneSentence) {
 }
 
 TEST(Theory, HelpOfEveryTopicHasTwoExamplesAndFits) {
-  for (const char* topic : {"coefficients"}) {
+  for (const char* topic : {"coefficients", "two-moons", "design", "figures"}) {
     const Outcome help = medley({"theory", topic, "--help"});
     EXPECT_EQ(help.code, 0);
     EXPECT_THAT(help.out, HasSubstr(std::string("Usage: medley theory ") + topic));

@@ -15,7 +15,10 @@
 #include "cli/options.h"
 #include "cli/output_options.h"
 #include "cli/policy_options.h"
+#include "cli/staged_output.h"
 #include "cli/theory/theory.h"
+#include "medley/data/image.h"
+#include "medley/report/theory_figures.h"
 #include "medley/theory/coefficients.h"
 #include "medley/theory/monte_carlo.h"
 
@@ -38,6 +41,7 @@ struct CoefficientsCommand {
   std::optional<std::int64_t> draws;
   std::uint64_t seed = 0;
   std::int32_t threads = 0;
+  std::string picture;
 };
 
 /// What either way of computing gives.
@@ -170,6 +174,16 @@ int run(const CoefficientsCommand& command) {
   const MixPolicy policy = command.policy.policy();
   const Answer answer = command.draws ? estimated(command, policy) : closed_form(command, policy);
   note_unused(command.policy, policy.method, command.output.quiet);
+  if (!command.picture.empty()) {
+    const std::string note =
+        fmt::format("{}, {}", command.effective ? "effective" : "E[(1-M)(1-M)]",
+                    policy.lam ? fmt::format("λ = {}", *policy.lam) : "λ integrated");
+    StagedFiles files;
+    files.write(command.picture,
+                encode_png(map_figure(policy.method, note, answer.map, command.size)));
+    files.commit();
+    print_note("picture written to " + command.picture, command.output.quiet);
+  }
   print(command.output.json ? to_text(to_object(command, policy, answer))
                             : to_table(command, policy, answer));
   return kDone;
@@ -200,6 +214,7 @@ Command add_coefficients(CLI::App& theory) {
   add_integer(*app, "--threads", command->threads, "threads to use, 0 for all cores")
       ->group("Draws");
   command->output.add_to(*app, "medley.coefficients/1");
+  add_path(*app, "--png", command->picture, "FILE", "draw the map")->group("Output");
   add_help(*app);
   return {app, [command] { return run(*command); }};
 }

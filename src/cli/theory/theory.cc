@@ -16,7 +16,7 @@ namespace {
 constexpr const char* kFooter =
     "Examples:\n"
     "  medley theory coefficients --method hmix --lam 0.5 --height 64 --width 64\n"
-    "  medley theory coefficients --method cutmix --effective --placement inside --json\n"
+    "  medley theory figures --out figures\n"
     "\n"
     "\"medley theory TOPIC --help\" explains a topic.";
 
@@ -67,6 +67,9 @@ Command add_theory(CLI::App& program) {
   app->footer(kFooter);
   auto topics = std::make_shared<std::vector<Command>>();
   topics->push_back(add_coefficients(*app));
+  topics->push_back(add_two_moons(*app));
+  topics->push_back(add_design(*app));
+  topics->push_back(add_figures(*app));
   for (const Command& topic : *topics) topic.app->group("Topics");
   add_help(*app);
   return {app, [topics] {

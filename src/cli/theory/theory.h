@@ -13,6 +13,9 @@ namespace medley::cli {
 
 // The topics of "medley theory".
 [[nodiscard]] Command add_coefficients(CLI::App& theory);
+[[nodiscard]] Command add_two_moons(CLI::App& theory);
+[[nodiscard]] Command add_design(CLI::App& theory);
+[[nodiscard]] Command add_figures(CLI::App& theory);
 
 /// --height and --width.
 void add_image_size(CLI::App& app, ImageSize& size);

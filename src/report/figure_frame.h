@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "medley/report/canvas.h"
+
+namespace medley {
+
+// What all figures share: margins, a title above, a caption below.
+inline constexpr std::int32_t kMargin = 24;
+inline constexpr std::int32_t kTitleHeight = 44;
+
+/// `text` in lines of at most `width` pixels.
+[[nodiscard]] std::vector<std::string> wrap_text(std::string_view text, std::int32_t width,
+                                                 Font font);
+
+[[nodiscard]] std::int32_t caption_height(std::string_view caption, std::int32_t width);
+
+/// Draws title and caption on a canvas whose lowest `caption_height` pixels are free.
+void draw_frame(Canvas& canvas, std::string_view title, std::string_view caption);
+
+/// "0.25", "1e-05": short text of a tick.
+[[nodiscard]] std::string tick_text(double value);
+
+}  // namespace medley
