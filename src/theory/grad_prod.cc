@@ -12,6 +12,8 @@
 namespace medley::theory {
 namespace {
 
+constexpr std::size_t kStrongShare = 20;  // one pixel in so many counts as strong
+
 std::vector<double> magnitudes_of(std::span<const double> gradient, std::int32_t channels,
                                   ImageSize size, Magnitude magnitude) {
   const auto pixels = static_cast<std::size_t>(size.pixels());
@@ -36,59 +38,37 @@ void divide_by_sum(std::vector<double>& values) {
   for (double& value : values) value /= sum;
 }
 
-/// Greatest products among the strongest pixels. All other products are at most the returned bound.
-double strongest_pairs(const std::vector<double>& g, ImageSize size, std::vector<double>& half) {
+/// Greatest product of every displacement, over the half plane dy >= 0: height x (2 width - 1), dx
+/// from 1 - width.
+std::vector<double> half_map(const std::vector<double>& g, ImageSize size) {
+  // The strongest pixels meet all others. A product of two weaker ones is at most the square of the
+  // weakest of the strong, so where the map exceeds that, nothing is left to do.
   std::vector<std::int32_t> order(g.size());
   std::iota(order.begin(), order.end(), 0);
-  const std::size_t strong = std::min(g.size(), g.size() / 10 + 8);
-  const auto stronger = [&](std::int32_t a, std::int32_t b) {
-    return g[static_cast<std::size_t>(a)] > g[static_cast<std::size_t>(b)];
-  };
+  const std::size_t strong = std::min(g.size(), g.size() / kStrongShare + 4);
   std::nth_element(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(strong) - 1,
-                   order.end(), stronger);
-  std::sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(strong));  // by place
-  struct Strong {
-    std::int32_t row;
-    std::int32_t column;
-    double g;
-  };
-  std::vector<Strong> list;
-  double weakest = g[static_cast<std::size_t>(order[0])];
-  double strongest = 0;
-  for (std::size_t i = 0; i < strong; ++i) {
-    const std::int32_t v = order[i];
-    list.push_back({v / size.width, v % size.width, g[static_cast<std::size_t>(v)]});
-    weakest = std::min(weakest, list.back().g);
-    strongest = std::max(strongest, list.back().g);
-  }
+                   order.end(), [&](std::int32_t a, std::int32_t b) {
+                     return g[static_cast<std::size_t>(a)] > g[static_cast<std::size_t>(b)];
+                   });
+  const double weakest = g[static_cast<std::size_t>(order[strong - 1])];
   const std::int32_t span = 2 * size.width - 1;
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    const Strong a = list[i];
-    const std::int32_t origin = size.width - 1 - a.column - a.row * span;
-    for (std::size_t k = i; k < list.size(); ++k) {
-      const Strong b = list[k];
-      double& to = half[static_cast<std::size_t>(b.row * span + b.column + origin)];
-      to = std::max(to, a.g * b.g);
-    }
-  }
-  return strongest * weakest;
-}
+  std::vector<double> full(static_cast<std::size_t>((2 * std::int64_t{size.height} - 1) * span));
+  for (std::size_t i = 0; i < strong; ++i) add_products(g, size, order[i], full);
 
-/// Map over the half plane dy >= 0: height x (2 width - 1), dx from 1 - width.
-std::vector<double> half_map(const std::vector<double>& g, ImageSize size) {
-  const std::int32_t span = 2 * size.width - 1;
-  std::vector<double> half(static_cast<std::size_t>(std::int64_t{size.height} * span));
-  const double bound = strongest_pairs(g, size, half);
   std::vector<double> row_max;
   for (std::int32_t y = 0; y < size.height; ++y) {
     const auto row = g.begin() + static_cast<std::ptrdiff_t>(y) * size.width;
     row_max.push_back(*std::max_element(row, row + size.width));
   }
+  std::vector<double> half(static_cast<std::size_t>(std::int64_t{size.height} * span));
+  const std::int64_t centre = std::int64_t{size.height - 1} * span + size.width - 1;
   for (std::int32_t dy = 0; dy < size.height; ++dy) {
     for (std::int32_t dx = dy == 0 ? 0 : 1 - size.width; dx < size.width; ++dx) {
-      const auto at = static_cast<std::size_t>(std::int64_t{dy} * span + dx + size.width - 1);
-      if (half[at] >= bound) continue;  // no weaker pixel can do better
-      half[at] = greatest_product(g, row_max, size, dy, dx, half[at]);
+      const std::int64_t offset = std::int64_t{dy} * span + dx;
+      double known = std::max(full[static_cast<std::size_t>(centre + offset)],
+                              full[static_cast<std::size_t>(centre - offset)]);
+      if (known < weakest * weakest) known = greatest_product(g, row_max, size, dy, dx, known);
+      half[static_cast<std::size_t>(offset + size.width - 1)] = known;
     }
   }
   return half;

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 #include <Eigen/Dense>
 
 #include "core/gaussian_profile.h"
 #include "theory/fft.h"
+#include "theory/outer_sum.h"
 
 namespace medley::theory {
 namespace {
@@ -14,7 +16,7 @@ namespace {
 using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using MapOf = Eigen::Map<const Matrix>;
 
-constexpr std::size_t kWaiting = 256;  // Gaussians per matrix product
+constexpr std::size_t kWaiting = 64;  // Gaussians per matrix product
 
 std::size_t at(std::int64_t row, std::int64_t column, std::int64_t width) {
   return static_cast<std::size_t>(row * width + column);
@@ -64,21 +66,37 @@ Matrix patch_pairs(const std::vector<double>& patches, ImageSize size) {
   return turned.transpose().bottomRightCorner(size.height, size.width);
 }
 
-/// Autocorrelation of exp(-scale (i - c)^2) on n pixels, for every distance: one pass per distance
-/// over running sums (see AxisLaw).
-void bell_pairs(double scale, std::int32_t c, std::int32_t n, std::vector<double>& scratch,
-                double* pairs) {
+/// exp(-scale d^2) for d from 0 to `last`, at least; whole blocks, so that they are computed side
+/// by side.
+void fill_bell(double scale, std::int32_t last, std::vector<double>& bell) {
+  constexpr std::int32_t kBlock = 32;
+  bell.assign(static_cast<std::size_t>(last / kBlock + 1) * kBlock, 0);
+  for (std::int32_t begin = 0; begin <= last; begin += kBlock) {
+    double* const to = bell.data() + begin;
+    for (std::int32_t i = 0; i < kBlock; ++i) to[i] = gaussian_factor(scale, begin + i);
+    if (to[kBlock - 1] == 0) break;
+  }
+}
+
+/// Adds the profile exp(-s (i - c)^2) on n pixels, and its autocorrelation for every distance: one
+/// subtraction each, of running sums (see AxisLaw). `bell` holds exp(-s m^2 / 2).
+void append_bell(const std::vector<double>& bell, std::int32_t c, std::int32_t n,
+                 std::vector<double>& profiles, std::vector<double>& pairs) {
+  thread_local std::vector<double> sums;
+  for (std::int32_t i = 0; i < n; ++i) {
+    const double root = bell[static_cast<std::size_t>(std::abs(i - c))];
+    profiles.push_back(root * root);
+  }
   const std::int32_t low = -2 * c;  // smallest and greatest 2 x + d
   const std::int32_t high = 2 * (n - 1 - c);
-  scratch.assign(static_cast<std::size_t>(high - low) + 3, 0);
+  sums.assign(static_cast<std::size_t>(high - low) + 3, 0);
+  double* const sum = sums.data() - low + 2;  // by 2 x + d
   for (std::int32_t m = low; m <= high; ++m) {
-    const auto i = static_cast<std::size_t>(m - low) + 2;
-    scratch[i] = scratch[i - 2] + gaussian_factor(scale / 2, m);
+    sum[m] = sum[m - 2] + bell[static_cast<std::size_t>(std::abs(m))];
   }
   for (std::int32_t d = 0; d < n; ++d) {
-    const auto last = static_cast<std::size_t>(2 * (n - 1 - d - c) + d - low) + 2;
-    const auto before = static_cast<std::size_t>(d - 2 * c - 2 - low) + 2;
-    pairs[d] = gaussian_factor(scale / 2, d) * (scratch[last] - scratch[before]);
+    pairs.push_back(bell[static_cast<std::size_t>(d)] *
+                    (sum[2 * (n - 1 - d - c) + d] - sum[d - 2 * c - 2]));
   }
 }
 
@@ -177,41 +195,31 @@ void MaskSums::add_gaussian(const GaussianMask& mask, double share) {
   const double p = mask.peak == Peak::own ? 1 : 0;
   const double q = mask.peak == Peak::own ? -1 : 1;
   add_flat(p, share);
-  std::vector<double> scratch;
-  const auto append = [&](std::int32_t c, std::int32_t n, std::vector<double>& profiles,
-                          std::vector<double>& pairs) {
-    for (std::int32_t i = 0; i < n; ++i) profiles.push_back(gaussian_factor(scale, i - c));
-    pairs.resize(pairs.size() + static_cast<std::size_t>(n));
-    bell_pairs(scale, c, n, scratch, pairs.data() + pairs.size() - n);
-  };
-  append(mask.cy, size_.height, rows_, row_pairs_);
-  append(mask.cx, size_.width, columns_, column_pairs_);
+  thread_local std::vector<double> bell;
+  const std::int32_t far =
+      std::max({mask.cy, size_.height - 1 - mask.cy, mask.cx, size_.width - 1 - mask.cx});
+  fill_bell(scale / 2, 2 * far, bell);
+  append_bell(bell, mask.cy, size_.height, rows_, row_pairs_);
+  append_bell(bell, mask.cx, size_.width, columns_, column_pairs_);
   waiting_.push_back(weights(p, q, share));
   if (waiting_.size() == kWaiting) flush_gaussians();
 }
 
 void MaskSums::flush_gaussians() {
   if (waiting_.empty()) return;
-  const auto count = static_cast<Eigen::Index>(waiting_.size());
-  const MapOf rows(rows_.data(), count, size_.height);
-  const MapOf columns(columns_.data(), count, size_.width);
-  Matrix weighted(count, size_.width);
+  const auto count = std::ssize(waiting_);
+  std::vector<double> weight;
   const auto add = [&](double Weights::*field, std::vector<double>& image) {
-    bool any = false;
-    for (Eigen::Index i = 0; i < count; ++i) {
-      const double w = waiting_[static_cast<std::size_t>(i)].*field;
-      any = any || w != 0;
-      weighted.row(i) = w * columns.row(i);
-    }
-    if (!any) return;
-    Eigen::Map<Matrix>(image.data(), size_.height, size_.width).noalias() +=
-        rows.transpose() * weighted;
+    weight.clear();
+    for (const Weights& w : waiting_) weight.push_back(w.*field);
+    if (std::all_of(weight.begin(), weight.end(), [](double w) { return w == 0; })) return;
+    add_outer_products(rows_.data(), columns_.data(), weight.data(), count, size_.height,
+                       size_.width, image.data());
   };
   add(&Weights::linear, linear_);
   add(&Weights::mean, mean_);
-  Eigen::Map<Matrix>(pairs_.data(), size_.height, size_.width).noalias() +=
-      MapOf(row_pairs_.data(), count, size_.height).transpose() *
-      MapOf(column_pairs_.data(), count, size_.width);
+  add_outer_products(row_pairs_.data(), column_pairs_.data(), nullptr, count, size_.height,
+                     size_.width, pairs_.data());
   rows_.clear();
   columns_.clear();
   row_pairs_.clear();

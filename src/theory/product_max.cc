@@ -48,6 +48,29 @@ double GreatestProduct(const double* g, const double* row_max, std::int32_t heig
   return known;
 }
 
+void AddProducts(const double* HWY_RESTRICT g, std::int32_t height, std::int32_t width,
+                 std::int32_t v, double* HWY_RESTRICT full) {
+  const hn::ScalableTag<double> d;
+  const std::size_t lanes = hn::Lanes(d);
+  const std::int64_t span = 2 * static_cast<std::int64_t>(width) - 1;
+  const double one = g[v];
+  const auto factor = hn::Set(d, one);
+  const auto n = static_cast<std::size_t>(width);
+  for (std::int32_t y = 0; y < height; ++y) {
+    const double* const from = g + static_cast<std::int64_t>(y) * width;
+    double* const to = full + (y - v / width + height - 1) * span + width - 1 - v % width;
+    std::size_t i = 0;
+    for (; i + lanes <= n; i += lanes) {
+      const auto product = hn::Mul(factor, hn::LoadU(d, from + i));
+      hn::StoreU(hn::Max(product, hn::LoadU(d, to + i)), d, to + i);
+    }
+    for (; i < n; ++i) {
+      const double product = one * from[i];
+      to[i] = product > to[i] ? product : to[i];
+    }
+  }
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace medley::theory
 HWY_AFTER_NAMESPACE();
@@ -55,11 +78,17 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace medley::theory {
 HWY_EXPORT(GreatestProduct);
+HWY_EXPORT(AddProducts);
 
 double greatest_product(const std::vector<double>& g, const std::vector<double>& row_max,
                         ImageSize size, std::int32_t dy, std::int32_t dx, double known) {
   return HWY_DYNAMIC_DISPATCH(GreatestProduct)(g.data(), row_max.data(), size.height, size.width,
                                                dy, dx, known);
+}
+
+void add_products(const std::vector<double>& g, ImageSize size, std::int32_t v,
+                  std::vector<double>& full) {
+  HWY_DYNAMIC_DISPATCH(AddProducts)(g.data(), size.height, size.width, v, full.data());
 }
 
 }  // namespace medley::theory
