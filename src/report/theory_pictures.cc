@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -60,11 +61,16 @@ Image mixed_picture(const MixPolicy& policy, std::span<const Image> sources, Ima
     mask->size = plan.size;
     mask->rgb.clear();
     for (const double value : values) {
-      const auto grey = static_cast<std::uint8_t>(255 * std::clamp(value, 0.0, 1.0) + 0.5);
+      const auto grey = static_cast<std::uint8_t>(std::lround(255 * std::clamp(value, 0.0, 1.0)));
       mask->rgb.insert(mask->rgb.end(), 3, grey);
     }
   }
   return out;
+}
+
+Image flat_picture(std::uint8_t grey) {
+  constexpr std::size_t kValues = std::size_t{3} * kTile * kTile;
+  return {{kTile, kTile}, std::vector<std::uint8_t>(kValues, grey)};
 }
 
 std::vector<Image> sources() {
@@ -121,7 +127,7 @@ Image sample_figure() {
   PictureRow masks{"mask", "", {}};
   PictureRow mixed{"mixed", "", {}};
   figure.columns.emplace_back("own image");
-  masks.pictures.push_back({{kTile, kTile}, std::vector<std::uint8_t>(3u * kTile * kTile, 255)});
+  masks.pictures.push_back(flat_picture(255));
   mixed.pictures.push_back(images[0]);
   for (Method method : figure_methods()) {
     if (method.policy.method == "stochastic") continue;
@@ -133,7 +139,7 @@ Image sample_figure() {
     figure.columns.emplace_back(method.title);
   }
   figure.columns.emplace_back("partner");
-  masks.pictures.push_back({{kTile, kTile}, std::vector<std::uint8_t>(3u * kTile * kTile, 0)});
+  masks.pictures.push_back(flat_picture(0));
   mixed.pictures.push_back(images[1]);
   figure.rows = {masks, mixed};
   return draw_figure(figure);

@@ -218,7 +218,7 @@ void AxisLaw::gaussian_lags(double* values) const {
   }
   std::vector<double> sums(2 * static_cast<std::size_t>(reach) + 3);
   const auto sum_to = [&](std::int32_t m) -> double& {
-    return sums[static_cast<std::size_t>(m + reach + 2)];
+    return sums[static_cast<std::size_t>(std::int64_t{m} + reach + 2)];
   };
   for (std::int32_t m = -reach; m <= reach; ++m) {
     sum_to(m) = sum_to(m - 2) + bell[static_cast<std::size_t>(std::abs(m))];

@@ -102,6 +102,16 @@ void check_field(std::span<const double> gradient, std::int32_t channels, ImageS
 std::vector<double> partial_grad_prod(std::span<const double> gradient, std::int32_t channels,
                                       ImageSize size, const GradProdOptions& options) {
   check_field(gradient, channels, size);
+  if (options.magnitude == Magnitude::each && channels > 1) {
+    std::vector<double> greatest;
+    const auto pixels = static_cast<std::size_t>(size.pixels());
+    for (std::size_t c = 0; c < static_cast<std::size_t>(channels); ++c) {
+      const auto map = partial_grad_prod(gradient.subspan(c * pixels, pixels), 1, size, options);
+      greatest.resize(map.size());
+      for (std::size_t i = 0; i < map.size(); ++i) greatest[i] = std::max(greatest[i], map[i]);
+    }
+    return greatest;
+  }
   std::vector<double> g = magnitudes_of(gradient, channels, size, options.magnitude);
   if (options.normalise == Normalise::gradient) divide_by_sum(g);
   std::vector<double> map = unfold(half_map(g, size), size);

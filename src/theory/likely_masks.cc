@@ -54,7 +54,8 @@ class Lister {
 
  private:
   [[nodiscard]] std::vector<double> ones() const {
-    return std::vector<double>(static_cast<std::size_t>(size_.pixels()), 1.0);
+    std::vector<double> mask(static_cast<std::size_t>(size_.pixels()), 1.0);
+    return mask;
   }
 
   void add(double chance, std::vector<double> own, double label_weight) {

@@ -6,15 +6,14 @@
 #include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
-namespace medley::theory {
-namespace HWY_NAMESPACE {
+namespace medley::theory::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
 /// One column of one row.
-void AddOne(const double* rows, const double* columns, const double* weights, std::int64_t count,
-            std::int32_t height, std::int32_t width, std::int32_t y, std::int32_t x,
-            double* image) {
+void add_one(const double* rows, const double* columns, const double* weights, std::int64_t count,
+             std::int32_t height, std::int32_t width, std::int32_t y, std::int32_t x,
+             double* image) {
   double sum = 0;
   for (std::int64_t k = 0; k < count; ++k) {
     const double r = weights != nullptr ? weights[k] * rows[k * height + y] : rows[k * height + y];
@@ -23,15 +22,15 @@ void AddOne(const double* rows, const double* columns, const double* weights, st
   image[static_cast<std::int64_t>(y) * width + x] += sum;
 }
 
-void AddOuterProducts(const double* HWY_RESTRICT rows, const double* HWY_RESTRICT columns,
-                      const double* HWY_RESTRICT weights, std::int64_t count, std::int32_t height,
-                      std::int32_t width, double* HWY_RESTRICT image) {
+void add_outer(const double* HWY_RESTRICT rows, const double* HWY_RESTRICT columns,
+               const double* HWY_RESTRICT weights, std::int64_t count, std::int32_t height,
+               std::int32_t width, double* HWY_RESTRICT image) {
   const hn::ScalableTag<double> d;
   const auto lanes = static_cast<std::int32_t>(hn::Lanes(d));
   const std::int32_t whole = width - width % (2 * lanes);
   for (std::int32_t y = 0; y < height; ++y) {
     for (std::int32_t x = whole; x < width; ++x) {
-      AddOne(rows, columns, weights, count, height, width, y, x, image);
+      add_one(rows, columns, weights, count, height, width, y, x, image);
     }
   }
   std::int32_t y = 0;
@@ -59,23 +58,22 @@ void AddOuterProducts(const double* HWY_RESTRICT rows, const double* HWY_RESTRIC
   }
   for (; y < height; ++y) {
     for (std::int32_t x = 0; x < whole; ++x) {
-      AddOne(rows, columns, weights, count, height, width, y, x, image);
+      add_one(rows, columns, weights, count, height, width, y, x, image);
     }
   }
 }
 
-}  // namespace HWY_NAMESPACE
-}  // namespace medley::theory
+}  // namespace medley::theory::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace medley::theory {
-HWY_EXPORT(AddOuterProducts);
+HWY_EXPORT(add_outer);
 
 void add_outer_products(const double* rows, const double* columns, const double* weights,
                         std::int64_t count, std::int32_t height, std::int32_t width,
                         double* image) {
-  HWY_DYNAMIC_DISPATCH(AddOuterProducts)(rows, columns, weights, count, height, width, image);
+  HWY_DYNAMIC_DISPATCH(add_outer)(rows, columns, weights, count, height, width, image);
 }
 
 }  // namespace medley::theory

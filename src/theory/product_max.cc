@@ -6,14 +6,13 @@
 #include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
-namespace medley::theory {
-namespace HWY_NAMESPACE {
+namespace medley::theory::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
 /// Greatest a[i] b[i], or `known`.
-double RowMax(const double* HWY_RESTRICT a, const double* HWY_RESTRICT b, std::size_t n,
-              double known) {
+double row_maximum(const double* HWY_RESTRICT a, const double* HWY_RESTRICT b, std::size_t n,
+                   double known) {
   const hn::ScalableTag<double> d;
   const std::size_t lanes = hn::Lanes(d);
   auto m0 = hn::Set(d, known);
@@ -35,21 +34,21 @@ double RowMax(const double* HWY_RESTRICT a, const double* HWY_RESTRICT b, std::s
   return greatest;
 }
 
-double GreatestProduct(const double* g, const double* row_max, std::int32_t height,
-                       std::int32_t width, std::int32_t dy, std::int32_t dx, double known) {
+double greatest_of_rows(const double* g, const double* row_max, std::int32_t height,
+                        std::int32_t width, std::int32_t dy, std::int32_t dx, double known) {
   const std::int32_t begin = dx < 0 ? -dx : 0;
   const std::int32_t end = dx > 0 ? width - dx : width;
   for (std::int32_t y = 0; y + dy < height; ++y) {
     if (row_max[y] * row_max[y + dy] <= known) continue;
     const double* const a = g + static_cast<std::int64_t>(y) * width + begin;
     const double* const b = g + static_cast<std::int64_t>(y + dy) * width + begin + dx;
-    known = RowMax(a, b, static_cast<std::size_t>(end - begin), known);
+    known = row_maximum(a, b, static_cast<std::size_t>(end - begin), known);
   }
   return known;
 }
 
-void AddProducts(const double* HWY_RESTRICT g, std::int32_t height, std::int32_t width,
-                 std::int32_t v, double* HWY_RESTRICT full) {
+void raise_products(const double* HWY_RESTRICT g, std::int32_t height, std::int32_t width,
+                    std::int32_t v, double* HWY_RESTRICT full) {
   const hn::ScalableTag<double> d;
   const std::size_t lanes = hn::Lanes(d);
   const std::int64_t span = 2 * static_cast<std::int64_t>(width) - 1;
@@ -71,24 +70,23 @@ void AddProducts(const double* HWY_RESTRICT g, std::int32_t height, std::int32_t
   }
 }
 
-}  // namespace HWY_NAMESPACE
-}  // namespace medley::theory
+}  // namespace medley::theory::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace medley::theory {
-HWY_EXPORT(GreatestProduct);
-HWY_EXPORT(AddProducts);
+HWY_EXPORT(greatest_of_rows);
+HWY_EXPORT(raise_products);
 
 double greatest_product(const std::vector<double>& g, const std::vector<double>& row_max,
                         ImageSize size, std::int32_t dy, std::int32_t dx, double known) {
-  return HWY_DYNAMIC_DISPATCH(GreatestProduct)(g.data(), row_max.data(), size.height, size.width,
-                                               dy, dx, known);
+  return HWY_DYNAMIC_DISPATCH(greatest_of_rows)(g.data(), row_max.data(), size.height, size.width,
+                                                dy, dx, known);
 }
 
 void add_products(const std::vector<double>& g, ImageSize size, std::int32_t v,
                   std::vector<double>& full) {
-  HWY_DYNAMIC_DISPATCH(AddProducts)(g.data(), size.height, size.width, v, full.data());
+  HWY_DYNAMIC_DISPATCH(raise_products)(g.data(), size.height, size.width, v, full.data());
 }
 
 }  // namespace medley::theory

@@ -12,7 +12,7 @@
 namespace medley::theory {
 namespace {
 
-constexpr int kMoon = 50;
+constexpr std::int64_t kMoon = 50;
 
 Glm glm_of(const PlaneModel& model) { return {Link::logistic, {model[0], model[1]}, model[2]}; }
 
@@ -53,11 +53,12 @@ TwoMoons::TwoMoons(std::string_view method, bool centred) {
   }
   constexpr double kPi = 3.14159265358979323846;
   const double noise = 0.1 * std::sqrt(2.0);
-  for (int i = 0; i < 2 * kMoon; ++i) {
-    const double t = kPi * (i % kMoon) / (kMoon - 1);
+  for (std::int64_t i = 0; i < 2 * kMoon; ++i) {
+    const double t = kPi * static_cast<double>(i % kMoon) / (kMoon - 1);
     const bool second = i >= kMoon;
-    x_.push_back((second ? 1 - std::cos(t) : std::cos(t)) + noise * std::sin(12.9898 * (i + 1)));
-    x_.push_back((second ? 0.5 - std::sin(t) : std::sin(t)) + noise * std::sin(78.233 * (i + 1)));
+    const auto row = static_cast<double>(i + 1);
+    x_.push_back((second ? 1 - std::cos(t) : std::cos(t)) + noise * std::sin(12.9898 * row));
+    x_.push_back((second ? 0.5 - std::sin(t) : std::sin(t)) + noise * std::sin(78.233 * row));
     y_.push_back(second ? 1 : 0);
   }
   if (centred) {

@@ -76,6 +76,7 @@ TEST(PartialGradProd, CombinesChannels) {
   EXPECT_DOUBLE_EQ(peak(Magnitude::euclidean), 25);
   EXPECT_DOUBLE_EQ(peak(Magnitude::absolute), 49);
   EXPECT_DOUBLE_EQ(peak(Magnitude::signed_sum), 1);
+  EXPECT_DOUBLE_EQ(peak(Magnitude::each), 16);
   const auto normalised =
       partial_grad_prod(gradient, 2, {1, 2}, {Magnitude::absolute, Normalise::map});
   EXPECT_DOUBLE_EQ(normalised[0] + normalised[1] + normalised[2], 1);

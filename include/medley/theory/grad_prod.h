@@ -13,6 +13,7 @@ enum class Magnitude : std::uint8_t {
   euclidean,   ///< root of the sum of squares
   absolute,    ///< sum of absolute values
   signed_sum,  ///< absolute value of the sum
+  each,        ///< a map per channel, of absolute values, and their maximum
 };
 
 /// What is divided by its sum: the gradient magnitudes, the finished map, or nothing.
