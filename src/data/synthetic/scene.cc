@@ -5,23 +5,13 @@
 namespace medley::synthetic {
 namespace {
 
-/// Where the object lies and what surrounds it.
-struct Scene {
-  const Object* object = nullptr;
-  Look look;
-  Vec centre;
-  Vec axis;  ///< the object's x axis in the picture
-  double scale = 1;
-  bool mirrored = false;
-  double border = 0;  ///< width of the sticker's white edge, 0 for none
-  Vec light;
-};
-
 /// Dark yellow is brown and olive: yellow gets the light it needs to look like itself.
 double yellow_lift(double hue) {
   const double near = std::max(cos_turns(hue - 0.29), 0.0);
   return 0.2 * near * near;
 }
+
+}  // namespace
 
 Look draw_look(RandomStream& random, double hue, bool bright) {
   Look look;
@@ -39,7 +29,7 @@ Look draw_look(RandomStream& random, double hue, bool bright) {
   return look;
 }
 
-Colour colour_at(const Scene& scene, const Background& background, Vec p, double pixel) {
+Colour paint_over(Colour behind, const Placed& scene, Vec p, double pixel) {
   const auto to_object = [&](Vec at) {
     Vec q = in_axes(at - scene.centre, scene.axis) * (1 / scene.scale);
     if (scene.mirrored) q.x = -q.x;
@@ -48,7 +38,7 @@ Colour colour_at(const Scene& scene, const Background& background, Vec p, double
   const auto outline = [&](Vec at) {
     return scene.object->outline(to_object(at), scene.look) * scene.scale;
   };
-  Pen pen{.pixel = pixel, .light = {}, .colour = background.at(p, pixel)};
+  Pen pen{.pixel = pixel, .light = {}, .colour = behind};
   pen.soft(outline(p + scene.light * 0.09) - scene.border, kBlack, 0.16, 0.42);
   const double edge = outline(p);
   if (scene.border > 0) pen.over(edge - scene.border, {0.97, 0.97, 0.97});
@@ -61,10 +51,32 @@ Colour colour_at(const Scene& scene, const Background& background, Vec p, double
   return pen.colour;
 }
 
-}  // namespace
+Image rasterise(ImageSize size, const std::function<Colour(Vec p, double pixel)>& colour_at) {
+  constexpr int kSamples = 2;  // per axis; edges are smooth already, this catches thin lines
+  const double unit = 2.0 / std::min(size.height, size.width);
+  Image image{size, {}};
+  image.rgb.reserve(static_cast<std::size_t>(3 * size.pixels()));
+  for (std::int32_t y = 0; y < size.height; ++y) {
+    for (std::int32_t x = 0; x < size.width; ++x) {
+      Colour sum;
+      for (int i = 0; i < kSamples * kSamples; ++i) {
+        const int column = i % kSamples;
+        const int row = i / kSamples;
+        const Vec p = {(x + (column + 0.5) / kSamples - 0.5 * size.width) * unit,
+                       (y + (row + 0.5) / kSamples - 0.5 * size.height) * unit};
+        sum = sum + colour_at(p, unit / kSamples);
+      }
+      const Colour mean = sum * (1.0 / (kSamples * kSamples));
+      image.rgb.push_back(encode_srgb(mean.r));
+      image.rgb.push_back(encode_srgb(mean.g));
+      image.rgb.push_back(encode_srgb(mean.b));
+    }
+  }
+  return image;
+}
 
 Image render(RandomStream& random, const Object& object, ImageSize size) {
-  Scene scene;
+  Placed scene;
   scene.object = &object;
   const double hue = random.uniform();
   const bool bright = random.uniform() < 0.7;
@@ -79,28 +91,9 @@ Image render(RandomStream& random, const Object& object, ImageSize size) {
   const double behind = fract(hue + 0.3 + 0.4 * random.uniform());
   // Dark backgrounds keep to the range from teal over blue to red.
   const Background background(random, bright ? behind : 0.45 + 0.57 * behind, bright);
-
-  constexpr int kSamples = 2;  // per axis; edges are smooth already, this catches thin lines
-  const double unit = 2.0 / std::min(size.height, size.width);
-  Image image{size, {}};
-  image.rgb.reserve(static_cast<std::size_t>(3 * size.pixels()));
-  for (std::int32_t y = 0; y < size.height; ++y) {
-    for (std::int32_t x = 0; x < size.width; ++x) {
-      Colour sum;
-      for (int i = 0; i < kSamples * kSamples; ++i) {
-        const int column = i % kSamples;
-        const int row = i / kSamples;
-        const Vec p = {(x + (column + 0.5) / kSamples - 0.5 * size.width) * unit,
-                       (y + (row + 0.5) / kSamples - 0.5 * size.height) * unit};
-        sum = sum + colour_at(scene, background, p, unit / kSamples);
-      }
-      const Colour mean = sum * (1.0 / (kSamples * kSamples));
-      image.rgb.push_back(encode_srgb(mean.r));
-      image.rgb.push_back(encode_srgb(mean.g));
-      image.rgb.push_back(encode_srgb(mean.b));
-    }
-  }
-  return image;
+  return rasterise(size, [&](Vec p, double pixel) {
+    return paint_over(background.at(p, pixel), scene, p, pixel);
+  });
 }
 
 }  // namespace medley::synthetic

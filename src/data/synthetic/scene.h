@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <string_view>
 
 #include "core/rng.h"
@@ -89,7 +90,33 @@ class Background {
   std::array<Spot, 26> spots_{};
 };
 
-/// Draws everything that varies and paints the picture.
+/// An object in the picture, and how it is lit.
+struct Placed {
+  const Object* object = nullptr;
+  Look look;
+  Vec centre;
+  Vec axis;  ///< the object's x axis in the picture
+  double scale = 1;
+  bool mirrored = false;
+  double border = 0;  ///< width of the sticker's white edge, 0 for none
+  Vec light;
+};
+
+[[nodiscard]] Look draw_look(RandomStream& random, double hue, bool bright);
+
+/// The colour of a point once the object, with its shadow, is laid over what is behind.
+[[nodiscard]] Colour paint_over(Colour behind, const Placed& placed, Vec p, double pixel);
+
+/// Samples a picture of the plane, in which the shorter side spans [-1, 1].
+[[nodiscard]] Image rasterise(ImageSize size,
+                              const std::function<Colour(Vec p, double pixel)>& colour_at);
+
+/// Draws everything that varies and paints the picture: one object, large and in the middle.
 [[nodiscard]] Image render(RandomStream& random, const Object& object, ImageSize size);
+
+/// A picture to learn from: the object anywhere, `scale` of the picture wide, among small pieces of
+/// other objects, with grain.
+[[nodiscard]] Image render_cluttered(RandomStream& random, const Object& object, ImageSize size,
+                                     double scale);
 
 }  // namespace medley::synthetic

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "medley/types.h"
+
+namespace medley {
+
+/// Labelled images of one size, in memory: u8 without gaps.
+struct ImageSet {
+  BatchShape shape;
+  Layout layout = Layout::nchw;
+  std::vector<std::uint8_t> pixels;
+  std::vector<std::int64_t> labels;  ///< one class per image
+
+  [[nodiscard]] std::int64_t count() const noexcept { return shape.count; }
+};
+
+/// For `mix`; valid as long as the set is.
+[[nodiscard]] ImageBatchView view_of(const ImageSet& images);
+
+/// What a network is trained and tested on. Both sets have the same image size and classes.
+struct ImageData {
+  ImageSet train;
+  ImageSet test;
+  std::vector<std::string> classes;  ///< names, by label
+
+  [[nodiscard]] std::int64_t num_classes() const noexcept { return std::ssize(classes); }
+};
+
+// Readers of the usual files. All throw IoError with the file and the place if something is
+// missing, truncated or out of range.
+
+/// data_batch_1.bin … data_batch_5.bin, test_batch.bin and, if there, batches.meta.txt.
+[[nodiscard]] ImageData read_cifar10(const std::filesystem::path& folder);
+
+/// train.bin, test.bin and, if there, fine_label_names.txt. Labels are the 100 fine ones.
+[[nodiscard]] ImageData read_cifar100(const std::filesystem::path& folder);
+
+/// MNIST and its relatives: train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-…,
+/// t10k-labels-…, each also as .gz.
+[[nodiscard]] ImageData read_idx(const std::filesystem::path& folder);
+
+/// train_images.npy, train_labels.npy, test_images.npy, test_labels.npy: u8 images N×H×W,
+/// N×H×W×C or N×C×H×W (C is 1 or 3), labels of any integer type.
+[[nodiscard]] ImageData read_npy(const std::filesystem::path& folder);
+
+/// The embedded data set: drawn objects among pieces of others, any number of images from a seed.
+struct SyntheticOptions {
+  std::int64_t train = 2000;
+  std::int64_t test = 500;
+  std::int32_t size = 32;     ///< side in pixels, from 8
+  std::int32_t classes = 10;  ///< from 2 to kSyntheticClasses
+  /// Radius of the object as a share of half the picture, in (0, 1]: small objects are told apart
+  /// by short-range cues, large ones by long-range cues.
+  double scale = 0.5;
+  std::uint64_t seed = 1;
+};
+
+/// Classes take turns, so that each has as many images. The test images are none of the training
+/// images. Throws InvalidArgument.
+[[nodiscard]] ImageData make_synthetic(const SyntheticOptions& options);
+
+/// "cifar100:DIR", "cifar10:DIR", "idx:DIR", "npy:DIR", or "synthetic" with any of its options:
+/// "synthetic:train=2000,test=500,size=32,classes=10,scale=0.5,seed=1". Throws InvalidArgument,
+/// IoError.
+[[nodiscard]] ImageData open_data(const std::string& text);
+
+}  // namespace medley

@@ -1,0 +1,113 @@
+#include "medley/data/dataset.h"
+
+#include <charconv>
+#include <map>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "core/check.h"
+#include "core/parallel.h"
+#include "core/rng.h"
+#include "data/synthetic/scene.h"
+#include "medley/data/synthetic.h"
+
+namespace medley {
+namespace {
+
+void check_range(std::string_view name, double value, double low, double high) {
+  if (!(value >= low && value <= high)) {
+    fail_argument(fmt::format("synthetic {} must be in [{}, {}], got {}", name, low, high, value));
+  }
+}
+
+ImageSet draw_set(const SyntheticOptions& o, std::int64_t count, std::uint64_t part) {
+  ImageSet set;
+  set.shape = {count, 3, o.size, o.size};
+  set.layout = Layout::nhwc;
+  const std::int64_t values = 3 * set.shape.size().pixels();
+  set.pixels.resize(static_cast<std::size_t>(count * values));
+  for (std::int64_t i = 0; i < count; ++i) set.labels.push_back(i % o.classes);
+  parallel_for(count, 0, [&](std::int64_t i) {
+    RandomStream random(o.seed, part, static_cast<std::uint64_t>(i), Purpose::picture);
+    const auto& object = synthetic::objects()[static_cast<std::size_t>(i % o.classes)];
+    const Image image = synthetic::render_cluttered(random, object, {o.size, o.size}, o.scale);
+    std::copy(image.rgb.begin(), image.rgb.end(), set.pixels.begin() + i * values);
+  });
+  return set;
+}
+
+template <typename Number>
+void parse_number(std::string_view option, std::string_view text, Number& value) {
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (problem != std::errc() || end != text.data() + text.size()) {
+    fail_argument(fmt::format("synthetic {} must be a number, got \"{}\"", option, text));
+  }
+}
+
+SyntheticOptions parse_synthetic(std::string_view text) {
+  SyntheticOptions o;
+  while (!text.empty()) {
+    const std::string_view item = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(item.size() + 1, text.size()));
+    const std::size_t equals = item.find('=');
+    const std::string_view name = item.substr(0, equals);
+    const std::string_view value =
+        equals == std::string_view::npos ? std::string_view() : item.substr(equals + 1);
+    if (name == "train") {
+      parse_number(name, value, o.train);
+    } else if (name == "test") {
+      parse_number(name, value, o.test);
+    } else if (name == "size") {
+      parse_number(name, value, o.size);
+    } else if (name == "classes") {
+      parse_number(name, value, o.classes);
+    } else if (name == "scale") {
+      parse_number(name, value, o.scale);
+    } else if (name == "seed") {
+      parse_number(name, value, o.seed);
+    } else {
+      fail_argument(fmt::format(
+          "synthetic data has train, test, size, classes, scale and seed, not \"{}\"", name));
+    }
+  }
+  return o;
+}
+
+}  // namespace
+
+ImageBatchView view_of(const ImageSet& images) {
+  return view_of(std::span<const std::uint8_t>(images.pixels), images.shape, images.layout);
+}
+
+ImageData make_synthetic(const SyntheticOptions& o) {
+  check_range("train", static_cast<double>(o.train), 1, 1e7);
+  check_range("test", static_cast<double>(o.test), 1, 1e7);
+  check_range("size", o.size, 8, 1024);
+  check_range("classes", o.classes, 2, kSyntheticClasses);
+  check_range("scale", o.scale, 0.05, 1);
+  ImageData data{draw_set(o, o.train, 1), draw_set(o, o.test, 2), {}};
+  for (std::int32_t c = 0; c < o.classes; ++c) data.classes.emplace_back(synthetic_class_name(c));
+  return data;
+}
+
+ImageData open_data(const std::string& text) {
+  const std::size_t colon = text.find(':');
+  const std::string kind = text.substr(0, colon);
+  const std::string rest = colon == std::string::npos ? "" : text.substr(colon + 1);
+  if (kind == "synthetic") return make_synthetic(parse_synthetic(rest));
+  using Reader = ImageData (*)(const std::filesystem::path&);
+  static const std::map<std::string, Reader> readers = {
+      {"cifar10", read_cifar10}, {"cifar100", read_cifar100}, {"idx", read_idx}, {"npy", read_npy}};
+  const auto reader = readers.find(kind);
+  if (reader == readers.end()) {
+    fail_argument(
+        fmt::format("data must be synthetic, cifar10:DIR, cifar100:DIR, idx:DIR or "
+                    "npy:DIR, got \"{}\"",
+                    text));
+  }
+  if (rest.empty()) fail_argument(fmt::format("{} needs a folder: {}:DIR", kind, kind));
+  return reader->second(rest);
+}
+
+}  // namespace medley
