@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace medley {
+
+/// What is known after an epoch. Accuracies in percent.
+struct EpochMetrics {
+  std::int64_t epoch = 0;  ///< from 1
+  double lr = 0;           ///< of the last step
+  double train_loss = 0;
+  double test_top1 = 0;
+  double test_top5 = 0;
+  double clean_train_top1 = 0;  ///< on unmixed training images
+  std::optional<double> ema_test_top1 = {};
+  double seconds = 0;
+  double images_per_s = 0;
+  double wall_time = 0;  ///< seconds since 1970
+
+  friend bool operator==(const EpochMetrics&, const EpochMetrics&) = default;
+};
+
+/// One line of metrics.jsonl, without the newline and without the wall time.
+[[nodiscard]] std::string metrics_line(const EpochMetrics& metrics);
+
+/// A JSON array with everything, and back. Throws IoError.
+[[nodiscard]] std::string encode_metrics(const std::vector<EpochMetrics>& metrics);
+[[nodiscard]] std::vector<EpochMetrics> decode_metrics(std::string_view text);
+
+/// The folder of a run: recipe.json, metrics.jsonl, TensorBoard events, checkpoints, pictures,
+/// weights.
+class RunFolder {
+ public:
+  enum class Existing { refuse, resume, overwrite };
+
+  /// Makes the folder. One that holds a run already is refused, gone on with, or emptied of that
+  /// run's files. Throws InvalidArgument if it is refused, IoError.
+  RunFolder(std::filesystem::path folder, Existing existing);
+
+  [[nodiscard]] const std::filesystem::path& path() const noexcept { return folder_; }
+  [[nodiscard]] std::filesystem::path file(std::string_view name) const { return folder_ / name; }
+
+  /// Replace metrics.jsonl and the event file with these epochs.
+  void write_metrics(const std::vector<EpochMetrics>& metrics) const;
+  /// Replaces a file durably. Throws IoError.
+  void write(std::string_view name, std::string_view text) const;
+
+ private:
+  std::filesystem::path folder_;
+};
+
+/// The lines of a metrics.jsonl. Throws IoError with file and line.
+[[nodiscard]] std::vector<EpochMetrics> read_metrics(const std::filesystem::path& file);
+
+}  // namespace medley

@@ -1,0 +1,164 @@
+#include "train/checkpoint.h"
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "core/check.h"
+#include "medley/error.h"
+#include "train/durable_file.h"
+
+namespace medley {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view kMagic = "MEDLEYCK";
+constexpr std::string_view kSchema = "medley.checkpoint/1";
+constexpr std::size_t kStart = 16;  // magic and length of the header
+constexpr std::size_t kEnd = 8;     // hash of the file
+constexpr std::size_t kKept = 2;
+constexpr std::string_view kPrefix = "checkpoint-";
+constexpr std::string_view kSuffix = ".medley";
+
+std::string hash_text(const std::uint8_t* bytes, std::size_t size) {
+  return fmt::format("{:016x}", XXH3_64bits(bytes, size));
+}
+
+void put_u64(std::uint64_t value, std::uint8_t* to) {
+  for (int i = 0; i < 8; ++i) to[i] = static_cast<std::uint8_t>(value >> (8 * i));
+}
+
+std::uint64_t get_u64(const std::uint8_t* from) {
+  std::uint64_t value = 0;
+  for (int i = 7; i >= 0; --i) value = value << 8 | from[i];
+  return value;
+}
+
+std::vector<std::uint8_t> read_bytes(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  if (!file) fail_io(fmt::format("cannot open {}: {}", path.string(), std::strerror(errno)));
+  const std::streamoff size = file.tellg();
+  if (size < 0) fail_io(fmt::format("cannot read {}", path.string()));
+  std::vector<std::uint8_t> bytes(static_cast<std::size_t>(size));
+  file.seekg(0);
+  file.read(reinterpret_cast<char*>(bytes.data()), size);
+  if (!file) fail_io(fmt::format("cannot read {} to its end", path.string()));
+  return bytes;
+}
+
+}  // namespace
+
+const CheckpointSection& Checkpoint::section(std::string_view name) const {
+  const auto found = std::ranges::find(sections, name, &CheckpointSection::name);
+  if (found == sections.end()) fail_io(fmt::format("the checkpoint has no section \"{}\"", name));
+  return *found;
+}
+
+std::vector<std::uint8_t> encode_checkpoint(const Checkpoint& checkpoint) {
+  Json header = {{"schema", kSchema}, {"state", checkpoint.state}, {"sections", Json::array()}};
+  std::size_t total = 0;
+  for (const CheckpointSection& s : checkpoint.sections) {
+    header["sections"].push_back({{"name", s.name},
+                                  {"size", s.bytes.size()},
+                                  {"xxh3", hash_text(s.bytes.data(), s.bytes.size())}});
+    total += s.bytes.size();
+  }
+  const std::string text = header.dump();
+  std::vector<std::uint8_t> file(kStart + text.size() + total + kEnd);
+  std::memcpy(file.data(), kMagic.data(), kMagic.size());
+  put_u64(text.size(), file.data() + kMagic.size());
+  std::memcpy(file.data() + kStart, text.data(), text.size());
+  std::uint8_t* at = file.data() + kStart + text.size();
+  for (const CheckpointSection& s : checkpoint.sections) {
+    at = std::copy(s.bytes.begin(), s.bytes.end(), at);
+  }
+  put_u64(XXH3_64bits(file.data(), file.size() - kEnd), at);
+  return file;
+}
+
+Checkpoint decode_checkpoint(std::vector<std::uint8_t> bytes, std::string_view name) {
+  if (bytes.size() < kStart + kEnd ||
+      std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) != 0) {
+    fail_io(fmt::format("{} is not a Medley checkpoint", name));
+  }
+  const std::size_t end = bytes.size() - kEnd;
+  if (XXH3_64bits(bytes.data(), end) != get_u64(bytes.data() + end)) {
+    fail_io(fmt::format("{} is damaged or truncated: its hash does not fit", name));
+  }
+  const std::uint64_t length = get_u64(bytes.data() + kMagic.size());
+  if (length > end - kStart) fail_io(fmt::format("{} has a broken header", name));
+  const auto* text = reinterpret_cast<const char*>(bytes.data()) + kStart;
+  const Json header = Json::parse(text, text + length, nullptr, /*allow_exceptions=*/false);
+  try {
+    if (header.at("schema").get<std::string>() != kSchema) {
+      fail_io(fmt::format("{} has schema \"{}\", expected \"{}\"", name,
+                          header.at("schema").get<std::string>(), kSchema));
+    }
+    Checkpoint checkpoint;
+    checkpoint.state = header.at("state").get<std::string>();
+    std::size_t at = kStart + static_cast<std::size_t>(length);
+    for (const Json& s : header.at("sections")) {
+      const auto size = s.at("size").get<std::uint64_t>();
+      if (size > end - at) fail_io(fmt::format("{} has a broken header", name));
+      const auto first = bytes.begin() + static_cast<std::ptrdiff_t>(at);
+      CheckpointSection section{s.at("name").get<std::string>(),
+                                {first, first + static_cast<std::ptrdiff_t>(size)}};
+      if (hash_text(section.bytes.data(), section.bytes.size()) != s.at("xxh3")) {
+        fail_io(fmt::format("{}: section \"{}\" is damaged", name, section.name));
+      }
+      checkpoint.sections.push_back(std::move(section));
+      at += static_cast<std::size_t>(size);
+    }
+    if (at != end) fail_io(fmt::format("{} has bytes that belong to no section", name));
+    return checkpoint;
+  } catch (const Json::exception&) {
+    fail_io(fmt::format("{} has a broken header", name));
+  }
+}
+
+void CheckpointFolder::save(std::int64_t step, const Checkpoint& checkpoint) const {
+  write_durably(folder_ / fmt::format("{}{:010}{}", kPrefix, step, kSuffix),
+                encode_checkpoint(checkpoint));
+  const std::vector<fs::path> all = files();
+  std::error_code ignored;
+  for (std::size_t i = kKept; i < all.size(); ++i) fs::remove(all[i], ignored);
+}
+
+std::vector<fs::path> CheckpointFolder::files() const {
+  std::vector<fs::path> found;
+  std::error_code problem;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder_, problem)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with(kPrefix) && name.ends_with(kSuffix)) found.push_back(entry.path());
+  }
+  std::ranges::sort(found, std::greater<>());
+  return found;
+}
+
+std::optional<CheckpointFolder::Found> CheckpointFolder::load_newest(
+    std::vector<std::string>& problems) const {
+  for (const fs::path& path : files()) {
+    try {
+      return Found{path, read_checkpoint(path)};
+    } catch (const IoError& problem) {
+      problems.emplace_back(problem.what());
+    }
+  }
+  return std::nullopt;
+}
+
+Checkpoint read_checkpoint(const fs::path& path) {
+  return decode_checkpoint(read_bytes(path), path.string());
+}
+
+}  // namespace medley

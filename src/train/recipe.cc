@@ -1,0 +1,348 @@
+#include "medley/train/recipe.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <concepts>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <type_traits>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "core/check.h"
+#include "core/enums.h"
+#include "medley/sampler.h"
+#include "train/builtin_recipes.h"
+
+namespace medley {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view kSchema = "medley.recipe/1";
+constexpr std::array<std::string_view, 2> kOptimisers = {"sgd", "adamw"};
+constexpr std::array<std::string_view, 4> kSchedules = {"constant", "step", "cosine", "one-cycle"};
+constexpr std::array<std::string_view, 2> kLosses = {"cross-entropy", "bce-softmax"};
+
+/// An enumeration with its words, as a field.
+template <typename Enum, std::size_t N>
+struct Words {
+  Enum& value;
+  const std::array<std::string_view, N>& words;
+};
+template <typename Enum, std::size_t N>
+Words(Enum&, const std::array<std::string_view, N>&) -> Words<Enum, N>;
+
+/// Calls visit(name, field, help) for every field, in the order of files and help texts.
+template <typename R, typename Visit>
+void for_each_field(R& r, const Visit& visit) {
+  visit("name", r.name, "what the recipe is called");
+  visit("model", r.model, "network");
+  visit("epochs", r.epochs, "passes over the training set");
+  visit("batch", r.batch, "images per step");
+  visit("optimiser", Words{r.optimiser, kOptimisers}, "sgd or adamw");
+  visit("lr", r.lr, "learning rate");
+  visit("momentum", r.momentum, "of sgd; beta1 of adamw");
+  visit("nesterov", r.nesterov, "sgd: look ahead");
+  visit("beta2", r.beta2, "adamw");
+  visit("weight_decay", r.weight_decay, "on all parameters");
+  visit("schedule", Words{r.schedule, kSchedules}, "constant, step, cosine or one-cycle");
+  visit("milestones", r.milestones, "step: shares of the epochs, such as 0.5,0.75");
+  visit("lr_factor", r.lr_factor, "step: factor at a milestone");
+  visit("lr_final", r.lr_final, "cosine, one-cycle: share of lr at the end");
+  visit("warmup_epochs", r.warmup_epochs, "lr grows linearly for so long");
+  visit("loss", Words{r.loss, kLosses}, "cross-entropy or bce-softmax");
+  visit("smoothing", r.smoothing, "label smoothing");
+  visit("clip_norm", r.clip_norm, "greatest norm of the gradient, 0 for any");
+  visit("accumulate", r.accumulate, "batches per optimiser step");
+  visit("ema", r.ema, "decay of averaged weights per step, 0 for none");
+  visit("pad", r.pad, "random crop from an image padded by so many pixels");
+  visit("flip", r.flip, "chance of mirroring");
+  visit("mean", r.mean, "of a channel, for values in [0, 1]");
+  visit("stddev", r.stddev, "of a channel, for values in [0, 1]");
+  auto& m = r.mix;
+  visit("method", m.method, "how to mix");
+  visit("mode", Words{m.mode, kModes}, "draw per sample, batch or pair");
+  visit("pairing", Words{m.pairing, kPairings}, "batch, reverse, roll or dataset");
+  visit("alpha", m.alpha, "lam is drawn from Beta(alpha, beta)");
+  visit("beta", m.beta, "second parameter, alpha unless given");
+  visit("lam", m.lam, "a fixed share instead");
+  visit("prob", m.prob, "chance that a draw mixes at all");
+  visit("placement", Words{m.placement, kPlacements}, "boxes: clipped, inside or wrap");
+  visit("form", Words{m.form, kForms}, "hmix, gmix: code, paper or calibrated");
+  visit("ratio", m.ratio, "hmix: share of 1-lam in the box");
+  visit("gamma", m.gamma, "hmix: ratio drawn from Beta(gamma, gamma)");
+  visit("q_mix", m.q_mix, "stochastic: chance of mixup");
+  visit("n", m.n, "nmixup: images per output");
+  visit("power", m.power, "nmixup: zeta-mixup weights");
+  visit("decay", m.decay, "fmix: spectral decay");
+  visit("soft", m.soft, "fmix: share of soft pixels");
+  visit("scale_min", m.scale_min, "resizemix: least side");
+  visit("scale_max", m.scale_max, "resizemix: greatest side");
+  visit("label", Words{m.label, kLabelRules}, "label weight: realised or drawn");
+  visit("no_self", m.no_self, "never mix an image with itself");
+}
+
+template <typename Enum, std::size_t N>
+std::string listed(const Words<Enum, N>& field) {
+  std::string all;
+  for (const std::string_view word : field.words) all.append(all.empty() ? "" : ", ").append(word);
+  return all;
+}
+
+// ---- to JSON ----
+
+Json json_of(const std::string& value) { return value; }
+Json json_of(bool value) { return value; }
+Json json_of(std::integral auto value) { return value; }
+Json json_of(double value) { return value; }
+Json json_of(const std::vector<double>& value) { return value; }
+Json json_of(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
+template <typename Enum, std::size_t N>
+Json json_of(const Words<Enum, N>& field) {
+  return word_of(field.words, field.value);
+}
+
+// ---- from JSON; false if the value is of another kind ----
+
+bool assign(std::string& field, const Json& json) {
+  if (!json.is_string()) return false;
+  field = json.get<std::string>();
+  return true;
+}
+
+bool assign(bool& field, const Json& json) {
+  if (!json.is_boolean()) return false;
+  field = json.get<bool>();
+  return true;
+}
+
+template <std::integral Integer>
+requires(!std::same_as<Integer, bool>) bool assign(Integer& field, const Json& json) {
+  if (!json.is_number_integer()) return false;
+  const auto value = json.get<std::int64_t>();
+  if (!std::in_range<Integer>(value)) return false;
+  field = static_cast<Integer>(value);
+  return true;
+}
+
+bool assign(double& field, const Json& json) {
+  if (!json.is_number()) return false;
+  field = json.get<double>();
+  return std::isfinite(field);
+}
+
+bool assign(std::optional<double>& field, const Json& json) {
+  field.reset();
+  return json.is_null() || assign(field.emplace(), json);
+}
+
+bool assign(std::vector<double>& field, const Json& json) {
+  if (json.is_number()) {
+    field.resize(1);
+    return assign(field[0], json);
+  }
+  if (!json.is_array()) return false;
+  field.resize(json.size());
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    if (!assign(field[i], json[i])) return false;
+  }
+  return true;
+}
+
+template <typename Enum, std::size_t N>
+bool assign(const Words<Enum, N>& field, const Json& json) {
+  if (!json.is_string()) return false;
+  const auto found = std::ranges::find(field.words, json.get<std::string>());
+  if (found == field.words.end()) return false;
+  field.value = static_cast<Enum>(found - field.words.begin());
+  return true;
+}
+
+// ---- what a field wants ----
+
+std::string wanted(const std::string&) { return "text"; }
+std::string wanted(bool) { return "true or false"; }
+std::string wanted(std::integral auto) { return "a whole number"; }
+std::string wanted(double) { return "a finite number"; }
+std::string wanted(const std::optional<double>&) { return "a finite number or null"; }
+std::string wanted(const std::vector<double>&) { return "a list of finite numbers"; }
+template <typename Enum, std::size_t N>
+std::string wanted(const Words<Enum, N>& field) {
+  return "one of " + listed(field);
+}
+
+/// Sets a field of that name; `shown` is the value in error texts.
+void assign_field(Recipe& recipe, std::string_view name, const Json& value,
+                  std::string_view shown) {
+  bool found = false;
+  for_each_field(recipe, [&](std::string_view field_name, auto&& field, std::string_view) {
+    if (field_name != name) return;
+    found = true;
+    if (!assign(field, value)) {
+      fail_argument(fmt::format("{} must be {}, got {}", name, wanted(field), shown));
+    }
+  });
+  if (!found) fail_argument(fmt::format("recipes have no field \"{}\"", name));
+}
+
+/// Text from the command line as the JSON value that it most likely means.
+Json guess(std::string_view text) {
+  const std::string list = "[" + std::string(text) + "]";
+  Json value = Json::parse(list, nullptr, /*allow_exceptions=*/false);
+  if (value.is_discarded()) return std::string(text);
+  return value.size() == 1 ? value[0] : value;
+}
+
+void check_positive(std::string_view name, double value) {
+  if (!(value > 0)) fail_argument(fmt::format("{} must be > 0, got {}", name, value));
+}
+
+void check_range(std::string_view name, double value, double low, double high) {
+  if (!(value >= low && value <= high)) {
+    fail_argument(fmt::format("{} must be in [{}, {}], got {}", name, low, high, value));
+  }
+}
+
+}  // namespace
+
+Recipe::Recipe() {
+  mix.method = "none";
+  mix.mode = Mode::batch;
+}
+
+void check_recipe(const Recipe& r) {
+  check_range("epochs", static_cast<double>(r.epochs), 1, 1e6);
+  check_range("batch", static_cast<double>(r.batch), 1, 1e6);
+  check_range("accumulate", static_cast<double>(r.accumulate), 1, 1e6);
+  check_positive("lr", r.lr);
+  check_range("momentum", r.momentum, 0, 1);
+  check_range("beta2", r.beta2, 0, 1);
+  check_range("weight_decay", r.weight_decay, 0, 1);
+  check_range("lr_factor", r.lr_factor, 0, 1);
+  check_range("lr_final", r.lr_final, 0, 1);
+  check_range("warmup_epochs", r.warmup_epochs, 0, static_cast<double>(r.epochs));
+  for (const double share : r.milestones) check_range("milestones", share, 0, 1);
+  check_range("smoothing", r.smoothing, 0, 0.999);
+  check_range("clip_norm", r.clip_norm, 0, 1e30);
+  check_range("ema", r.ema, 0, 0.999999);
+  check_range("pad", static_cast<double>(r.pad), 0, 1024);
+  check_range("flip", r.flip, 0, 1);
+  if (r.mean.empty() || r.mean.size() != r.stddev.size()) {
+    fail_argument(fmt::format("mean and stddev must have as many numbers, got {} and {}",
+                              r.mean.size(), r.stddev.size()));
+  }
+  for (const double s : r.stddev) check_positive("stddev", s);
+  (void)Sampler(policy_of(r), {32, 32}, 0);  // checks the policy
+}
+
+std::string to_json(const Recipe& recipe) {
+  Json json = {{"schema", kSchema}};
+  for_each_field(recipe, [&](std::string_view name, const auto& field, std::string_view) {
+    json[std::string(name)] = json_of(field);
+  });
+  return json.dump(2) + "\n";
+}
+
+Recipe recipe_from_json(std::string_view text, std::string_view name) {
+  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object()) fail_argument(fmt::format("{} is not a JSON object", name));
+  if (!json.contains("schema") || json["schema"] != kSchema) {
+    fail_argument(fmt::format("{} must have the schema \"{}\"", name, kSchema));
+  }
+  Recipe recipe;
+  for (const auto& [key, value] : json.items()) {
+    if (key != "schema") assign_field(recipe, key, value, value.dump());
+  }
+  return recipe;
+}
+
+void set_field(Recipe& recipe, std::string_view field, std::string_view value) {
+  // Names may look like numbers.
+  const bool text = field == "name" || field == "model" || field == "method";
+  assign_field(recipe, field, text ? Json(std::string(value)) : guess(value),
+               fmt::format("\"{}\"", value));
+}
+
+const std::vector<RecipeField>& recipe_fields() {
+  static const std::vector<RecipeField> fields = [] {
+    std::vector<RecipeField> all;
+    const Recipe recipe;
+    for_each_field(recipe, [&](std::string_view name, const auto&, std::string_view help) {
+      all.push_back({name, help});
+    });
+    return all;
+  }();
+  return fields;
+}
+
+std::vector<std::string_view> recipe_names() {
+  std::vector<std::string_view> names;
+  for (const BuiltinRecipe& recipe : kBuiltinRecipes) names.push_back(recipe.name);
+  return names;
+}
+
+Recipe find_recipe(const std::string& name_or_file) {
+  for (const BuiltinRecipe& recipe : kBuiltinRecipes) {
+    if (recipe.name == name_or_file) return recipe_from_json(recipe.text, recipe.name);
+  }
+  std::ifstream file(name_or_file);
+  if (!file) {
+    std::string known;
+    for (const std::string_view name : recipe_names()) known.append(" ").append(name);
+    fail_argument(
+        fmt::format("there is no recipe and no file \"{}\"; recipes are{}", name_or_file, known));
+  }
+  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  return recipe_from_json(text, name_or_file);
+}
+
+double learning_rate(const Recipe& r, std::int64_t step, std::int64_t steps_per_epoch) {
+  const auto total = static_cast<double>(r.epochs * steps_per_epoch);
+  const double warmup = r.warmup_epochs * static_cast<double>(steps_per_epoch);
+  const auto at = static_cast<double>(step);
+  if (at < warmup) return r.lr * (at + 1) / (warmup + 1);
+  const double rest = total - warmup;
+  const auto cosine = [&](double share) {
+    return 0.5 * (1 + std::cos(3.14159265358979323846 * share));
+  };
+  const auto between = [&](double high) { return r.lr * (r.lr_final + (1 - r.lr_final) * high); };
+  switch (r.schedule) {
+    case Schedule::constant:
+      return r.lr;
+    case Schedule::cosine:
+      return between(cosine((at - warmup) / rest));
+    case Schedule::one_cycle: {
+      constexpr double kPeak = 0.3;
+      const double share = (at - warmup + 0.5) / rest;
+      return share < kPeak ? r.lr * std::max(share / kPeak, 0.04)
+                           : between(cosine((share - kPeak) / (1 - kPeak)));
+    }
+    case Schedule::step: {
+      // Rounded to whole epochs, so that a third of 300 is 100.
+      const std::int64_t epoch = step / steps_per_epoch;
+      double lr = r.lr;
+      for (const double share : r.milestones) {
+        if (epoch >= std::llround(share * static_cast<double>(r.epochs))) lr *= r.lr_factor;
+      }
+      return lr;
+    }
+  }
+  return r.lr;
+}
+
+MixPolicy policy_of(const Recipe& recipe) {
+  MixPolicy policy = recipe.mix;
+  policy.augment = {static_cast<std::int32_t>(recipe.pad), recipe.flip};
+  return policy;
+}
+
+std::string_view name_of(Optimiser value) noexcept { return word_of(kOptimisers, value); }
+std::string_view name_of(Schedule value) noexcept { return word_of(kSchedules, value); }
+std::string_view name_of(Loss value) noexcept { return word_of(kLosses, value); }
+
+}  // namespace medley

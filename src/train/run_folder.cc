@@ -1,0 +1,143 @@
+#include "medley/train/run_folder.h"
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <system_error>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "core/check.h"
+#include "train/durable_file.h"
+#include "train/events.h"
+
+namespace medley {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view kEvents = "events.out.tfevents.0.medley";
+
+/// The files that a run makes; nothing else is ever removed.
+bool belongs_to_run(const fs::path& path) {
+  constexpr std::array<std::string_view, 6> kNames = {
+      "recipe.json", "metrics.jsonl", "batch.png", "weights.safetensors", "result.json", kEvents};
+  const std::string name = path.filename().string();
+  return std::ranges::find(kNames, name) != kNames.end() ||
+         (name.starts_with("checkpoint-") && name.ends_with(".medley")) || is_leftover(path);
+}
+
+Json json_of(const EpochMetrics& m) {
+  Json json = {{"epoch", m.epoch},           {"lr", m.lr},
+               {"train_loss", m.train_loss}, {"test_top1", m.test_top1},
+               {"test_top5", m.test_top5},   {"clean_train_top1", m.clean_train_top1}};
+  if (m.ema_test_top1) json["ema_test_top1"] = *m.ema_test_top1;
+  json["seconds"] = m.seconds;
+  json["images_per_s"] = m.images_per_s;
+  return json;
+}
+
+EpochMetrics metrics_of(const Json& json) {
+  EpochMetrics m;
+  m.epoch = json.at("epoch").get<std::int64_t>();
+  m.lr = json.at("lr").get<double>();
+  m.train_loss = json.at("train_loss").get<double>();
+  m.test_top1 = json.at("test_top1").get<double>();
+  m.test_top5 = json.at("test_top5").get<double>();
+  m.clean_train_top1 = json.at("clean_train_top1").get<double>();
+  if (json.contains("ema_test_top1")) m.ema_test_top1 = json["ema_test_top1"].get<double>();
+  m.seconds = json.at("seconds").get<double>();
+  m.images_per_s = json.at("images_per_s").get<double>();
+  m.wall_time = json.value("wall_time", 0.0);
+  return m;
+}
+
+std::vector<ScalarEvent> events_of(const std::vector<EpochMetrics>& metrics) {
+  std::vector<ScalarEvent> events;
+  for (const EpochMetrics& m : metrics) {
+    const auto add = [&](const char* tag, double value) {
+      events.push_back({tag, m.epoch, static_cast<float>(value), m.wall_time});
+    };
+    add("train/loss", m.train_loss);
+    add("train/lr", m.lr);
+    add("train/clean_top1", m.clean_train_top1);
+    add("test/top1", m.test_top1);
+    add("test/top5", m.test_top5);
+    if (m.ema_test_top1) add("test/ema_top1", *m.ema_test_top1);
+  }
+  return events;
+}
+
+}  // namespace
+
+std::string metrics_line(const EpochMetrics& metrics) { return json_of(metrics).dump(); }
+
+std::string encode_metrics(const std::vector<EpochMetrics>& metrics) {
+  Json all = Json::array();
+  for (const EpochMetrics& m : metrics) {
+    Json json = json_of(m);
+    json["wall_time"] = m.wall_time;
+    all.push_back(std::move(json));
+  }
+  return all.dump();
+}
+
+std::vector<EpochMetrics> decode_metrics(std::string_view text) {
+  try {
+    std::vector<EpochMetrics> metrics;
+    for (const Json& json : Json::parse(text)) metrics.push_back(metrics_of(json));
+    return metrics;
+  } catch (const Json::exception&) {
+    fail_io("the checkpoint holds broken metrics");
+  }
+}
+
+std::vector<EpochMetrics> read_metrics(const fs::path& file) {
+  std::ifstream in(file);
+  if (!in) fail_io(fmt::format("cannot open {}", file.string()));
+  std::vector<EpochMetrics> metrics;
+  std::int64_t line = 0;
+  for (std::string text; std::getline(in, text);) {
+    ++line;
+    try {
+      metrics.push_back(metrics_of(Json::parse(text)));
+    } catch (const Json::exception&) {
+      fail_io(fmt::format("{} has a broken line {}", file.string(), line));
+    }
+  }
+  return metrics;
+}
+
+RunFolder::RunFolder(fs::path folder, Existing existing) : folder_(std::move(folder)) {
+  std::error_code problem;
+  fs::create_directories(folder_, problem);
+  if (problem) {
+    fail_io(fmt::format("cannot make folder {}: {}", folder_.string(), problem.message()));
+  }
+  std::vector<fs::path> old;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder_, problem)) {
+    if (belongs_to_run(entry.path())) old.push_back(entry.path());
+  }
+  if (old.empty() || existing == Existing::resume) return;
+  if (existing == Existing::refuse) {
+    fail_argument(
+        fmt::format("{} holds a run already; go on with it (--resume) or replace it (--overwrite)",
+                    folder_.string()));
+  }
+  for (const fs::path& path : old) fs::remove(path, problem);
+}
+
+void RunFolder::write_metrics(const std::vector<EpochMetrics>& metrics) const {
+  std::string lines;
+  for (const EpochMetrics& m : metrics) lines += metrics_line(m) + "\n";
+  write("metrics.jsonl", lines);
+  write(kEvents, encode_events(events_of(metrics)));
+}
+
+void RunFolder::write(std::string_view name, std::string_view text) const {
+  write_durably(file(name), text);
+}
+
+}  // namespace medley

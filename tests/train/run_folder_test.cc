@@ -1,0 +1,58 @@
+#include "medley/train/run_folder.h"
+
+#include <filesystem>
+#include <fstream>
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "medley/error.h"
+#include "train/events.h"
+
+namespace medley {
+namespace {
+
+namespace fs = std::filesystem;
+
+class RunFolders : public testing::Test {
+ protected:
+  RunFolders() : path_(fs::temp_directory_path() / ("medley-run-" + std::to_string(getpid()))) {
+    fs::remove_all(path_);
+  }
+  ~RunFolders() override { fs::remove_all(path_); }
+
+  fs::path path_;
+};
+
+std::vector<EpochMetrics> two_epochs() {
+  EpochMetrics a{1, 0.1, 2.5, 10, 50, 11, std::nullopt, 1.5, 100, 1e9};
+  EpochMetrics b{2, 0.05, 2, 20, 60, 21, 22.0, 1.5, 100, 1e9 + 2};
+  return {a, b};
+}
+
+TEST_F(RunFolders, HoldMetricsAsLinesAndEvents) {
+  const RunFolder folder(path_, RunFolder::Existing::refuse);
+  folder.write_metrics(two_epochs());
+  std::vector<EpochMetrics> back = read_metrics(folder.file("metrics.jsonl"));
+  ASSERT_EQ(back.size(), 2);
+  EXPECT_EQ(back[1].test_top1, 20);
+  EXPECT_EQ(back[1].ema_test_top1, 22.0);
+  EXPECT_EQ(decode_metrics(encode_metrics(two_epochs())), two_epochs());
+  std::ifstream file(folder.file("events.out.tfevents.0.medley"), std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_EQ(decode_events(bytes, "events").size(), 11);
+}
+
+TEST_F(RunFolders, AreNotReplacedByAccident) {
+  { RunFolder(path_, RunFolder::Existing::refuse).write("recipe.json", "{}"); }
+  EXPECT_THROW(RunFolder(path_, RunFolder::Existing::refuse), InvalidArgument);
+  EXPECT_NO_THROW(RunFolder(path_, RunFolder::Existing::resume));
+  EXPECT_TRUE(fs::exists(path_ / "recipe.json"));
+  std::ofstream(path_ / "notes.txt") << "mine";
+  EXPECT_NO_THROW(RunFolder(path_, RunFolder::Existing::overwrite));
+  EXPECT_FALSE(fs::exists(path_ / "recipe.json"));
+  EXPECT_TRUE(fs::exists(path_ / "notes.txt"));
+}
+
+}  // namespace
+}  // namespace medley

@@ -1,0 +1,95 @@
+#include "train/safetensors.h"
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "medley/error.h"
+
+namespace medley {
+namespace {
+
+std::vector<std::uint8_t> file_of(const std::string& header, std::size_t values) {
+  std::vector<std::uint8_t> file(8);
+  for (std::size_t i = 0; i < 8; ++i) file[i] = static_cast<std::uint8_t>(header.size() >> (8 * i));
+  file.insert(file.end(), header.begin(), header.end());
+  file.resize(file.size() + values);
+  return file;
+}
+
+TEST(Safetensors, ComeBackAsTheyWere) {
+  const std::vector<std::uint8_t> a = {1, 2, 3, 4, 5, 6, 7, 8};
+  const std::vector<std::uint8_t> b = {9, 8, 7, 6};
+  const TensorView tensors[] = {
+      {"layer.weight", "F32", {2}, a}, {"n", "I16", {2, 1}, b}, {"none", "F32", {0, 3}, {}}};
+  const std::vector<std::uint8_t> file = write_safetensors(tensors, {{"format", "pt"}});
+  const SafetensorsFile read = read_safetensors(file, "f");
+  ASSERT_EQ(read.tensors.size(), 3);
+  EXPECT_EQ(read.metadata.at("format"), "pt");
+  const TensorView* weight = read.find("layer.weight");
+  ASSERT_NE(weight, nullptr);
+  EXPECT_EQ(weight->dtype, "F32");
+  EXPECT_THAT(weight->shape, testing::ElementsAre(2));
+  EXPECT_TRUE(std::equal(a.begin(), a.end(), weight->bytes.begin(), weight->bytes.end()));
+  EXPECT_EQ(read.find("missing"), nullptr);
+}
+
+TEST(Safetensors, ValuesStartAtAMultipleOfEight) {
+  for (const char* name : {"a", "ab", "abc", "abcdefgh"}) {
+    const std::vector<std::uint8_t> bytes(4);
+    const TensorView tensor{name, "F32", {1}, bytes};
+    EXPECT_EQ((write_safetensors({&tensor, 1}).size() - 4) % 8, 0) << name;
+  }
+}
+
+struct Flaw {
+  std::string header;
+  std::size_t values;
+  std::string reason;
+};
+
+TEST(Safetensors, BrokenFilesAreRefusedWithTheReason) {
+  const std::string good = R"("a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]})";
+  const Flaw flaws[] = {
+      {"{" + good + "}", 7, "there are 7"},
+      {"{" + good + "}", 9, "belong to no tensor"},
+      {"{" + good + "," + good + "}", 8, "twice"},
+      {"[1]", 0, "not a JSON object"},
+      {"{", 0, "not a JSON object"},
+      {R"({"a":{"dtype":"F33","shape":[2],"data_offsets":[0,8]}})", 8, "unknown dtype"},
+      {R"({"a":{"dtype":"F32","shape":[3],"data_offsets":[0,8]}})", 8, "needs 12 bytes"},
+      {R"({"a":{"dtype":"F32","shape":[-1],"data_offsets":[0,8]}})", 8, "whole numbers"},
+      {R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[8,0]}})", 8, "broken data_offsets"},
+      {R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[4,12]}})", 12, "starts at byte 4"},
+      {R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8],"x":1}})", 8, "nothing else"},
+      {R"({"a":{"dtype":"F32","shape":[4611686018427387904,4],"data_offsets":[0,0]}})", 0, "a"},
+      {R"({"__metadata__":{"a":1}})", 0, "not text"},
+      {R"({"a":{"dtype":"U8","shape":[4],"data_offsets":[0,4]},)"
+       R"("b":{"dtype":"U8","shape":[4],"data_offsets":[2,6]}})",
+       6, "starts at byte 2"},
+  };
+  for (const Flaw& flaw : flaws) {
+    try {
+      (void)read_safetensors(file_of(flaw.header, flaw.values), "weights");
+      ADD_FAILURE() << flaw.header;
+    } catch (const IoError& problem) {
+      EXPECT_THAT(problem.what(), testing::HasSubstr(flaw.reason)) << flaw.header;
+      EXPECT_THAT(problem.what(), testing::HasSubstr("weights"));
+    }
+  }
+}
+
+TEST(Safetensors, EveryTruncationIsRefused) {
+  const std::vector<std::uint8_t> bytes(8);
+  const TensorView tensor{"a", "F32", {2}, bytes};
+  const std::vector<std::uint8_t> file = write_safetensors({&tensor, 1});
+  for (std::size_t n = 0; n < file.size(); ++n) {
+    EXPECT_THROW((void)read_safetensors({file.data(), n}, "f"), IoError) << n;
+  }
+}
+
+}  // namespace
+}  // namespace medley
