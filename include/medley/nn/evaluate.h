@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "medley/data/dataset.h"
+
+namespace medley::nn {
+
+/// How well a network knows a set of images.
+struct Evaluation {
+  std::int64_t count = 0;
+  double top1 = 0;  ///< percent
+  double top5 = 0;
+  std::int64_t classes = 0;
+  /// Images by true class (rows) and class that was predicted (columns).
+  std::vector<std::int64_t> confusion;
+};
+
+/// Evaluates what a checkpoint or a weights.safetensors beside its recipe.json holds, on the test
+/// images. Throws IoError, InvalidArgument.
+[[nodiscard]] Evaluation evaluate_file(const std::filesystem::path& file, const ImageData& data,
+                                       int threads);
+
+}  // namespace medley::nn

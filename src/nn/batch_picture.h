@@ -1,0 +1,12 @@
+#pragma once
+
+#include <torch/torch.h>
+
+#include "medley/data/image.h"
+
+namespace medley::nn {
+
+/// The first images of a normalised batch as a grid, each channel stretched over its range.
+[[nodiscard]] Image batch_picture(const torch::Tensor& batch);
+
+}  // namespace medley::nn

@@ -1,0 +1,57 @@
+#include "medley/nn/evaluate.h"
+
+#include <fstream>
+#include <iterator>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "core/check.h"
+#include "core/parallel.h"
+#include "data/file.h"
+#include "medley/train/recipe.h"
+#include "nn/scorer.h"
+#include "nn/tensors.h"
+#include "train/checkpoint.h"
+
+namespace medley::nn {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Weights as safetensors, and the recipe that names the network.
+struct Trained {
+  Recipe recipe;
+  std::vector<std::uint8_t> weights;
+};
+
+Trained read_trained(const fs::path& file) {
+  if (file.extension() == ".safetensors") {
+    const fs::path recipe = file.parent_path() / "recipe.json";
+    const std::vector<std::uint8_t> text = read_file(recipe);
+    return {recipe_from_json({reinterpret_cast<const char*>(text.data()), text.size()},
+                             recipe.string()),
+            read_file(file)};
+  }
+  const Checkpoint checkpoint = read_checkpoint(file);
+  const auto state = nlohmann::json::parse(checkpoint.state, nullptr, /*allow_exceptions=*/false);
+  if (!state.is_object() || !state.contains("recipe") || !state["recipe"].is_string()) {
+    fail_io(fmt::format("{} has a broken state", file.string()));
+  }
+  return {recipe_from_json(state["recipe"].get<std::string>(), file.string()),
+          checkpoint.section("weights").bytes};
+}
+
+}  // namespace
+
+Evaluation evaluate_file(const fs::path& file, const ImageData& data, int threads) {
+  const Trained trained = read_trained(file);
+  const int used = threads > 0 ? threads : hardware_threads();
+  torch::set_num_threads(used);
+  const auto model = make_model(trained.recipe.model, data.num_classes(), data.test.shape.channels);
+  load_tensors(trained.weights, file.string(), state_of(*model));
+  const BatchLoader loader(data.test, trained.recipe, 0, used);
+  return score(*model, data.test, data.test.count(), data.num_classes(), loader);
+}
+
+}  // namespace medley::nn

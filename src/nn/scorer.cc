@@ -1,0 +1,51 @@
+#include "nn/scorer.h"
+
+#include <algorithm>
+
+#include <torch/torch.h>
+
+namespace medley::nn {
+
+MutableImageBatchView view_of(const torch::Tensor& batch) {
+  const BatchShape shape{batch.size(0), static_cast<std::int32_t>(batch.size(1)),
+                         static_cast<std::int32_t>(batch.size(2)),
+                         static_cast<std::int32_t>(batch.size(3))};
+  return {batch.data_ptr(), DType::f32, Layout::nchw, shape, dense_strides(shape, Layout::nchw)};
+}
+
+Evaluation score(Model& model, const ImageSet& images, std::int64_t count, std::int64_t classes,
+                 const BatchLoader& loader) {
+  constexpr std::int64_t kBatch = 250;
+  torch::NoGradGuard no_grad;
+  const bool was_training = model.is_training();
+  model.eval();
+  Evaluation result;
+  result.count = std::min(count, images.count());
+  result.classes = classes;
+  result.confusion.resize(static_cast<std::size_t>(classes * classes));
+  const std::int64_t places = std::min<std::int64_t>(5, classes);
+  std::int64_t hits = 0;
+  std::int64_t near = 0;
+  for (std::int64_t first = 0; first < result.count; first += kBatch) {
+    const std::int64_t n = std::min(kBatch, result.count - first);
+    const torch::Tensor batch =
+        torch::empty({n, images.shape.channels, images.shape.height, images.shape.width});
+    loader.load_plain(images, first, view_of(batch));
+    const torch::Tensor best = std::get<1>(model.forward(batch).topk(places, 1)).contiguous();
+    const auto* predicted = best.data_ptr<std::int64_t>();
+    for (std::int64_t i = 0; i < n; ++i) {
+      const std::int64_t truth = images.labels[static_cast<std::size_t>(first + i)];
+      const std::int64_t* row = predicted + i * places;
+      hits += row[0] == truth ? 1 : 0;
+      near += std::find(row, row + places, truth) != row + places ? 1 : 0;
+      ++result.confusion[static_cast<std::size_t>(truth * classes + row[0])];
+    }
+  }
+  model.train(was_training);
+  const double percent = 100.0 / static_cast<double>(std::max<std::int64_t>(result.count, 1));
+  result.top1 = percent * static_cast<double>(hits);
+  result.top5 = percent * static_cast<double>(near);
+  return result;
+}
+
+}  // namespace medley::nn

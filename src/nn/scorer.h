@@ -1,0 +1,18 @@
+#pragma once
+
+#include "medley/data/dataset.h"
+#include "medley/nn/evaluate.h"
+#include "medley/train/loader.h"
+#include "nn/model.h"
+
+namespace medley::nn {
+
+/// Runs the network on the first `count` images, unmixed, in evaluation mode, and puts it back into
+/// the mode it was in.
+[[nodiscard]] Evaluation score(Model& model, const ImageSet& images, std::int64_t count,
+                               std::int64_t classes, const BatchLoader& loader);
+
+/// A tensor's memory as a batch of f32 images.
+[[nodiscard]] MutableImageBatchView view_of(const torch::Tensor& batch);
+
+}  // namespace medley::nn

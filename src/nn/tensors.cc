@@ -1,0 +1,79 @@
+#include "nn/tensors.h"
+
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "core/check.h"
+#include "train/safetensors.h"
+
+namespace medley::nn {
+namespace {
+
+std::string_view dtype_name(const torch::Tensor& tensor) {
+  switch (tensor.scalar_type()) {
+    case torch::kFloat32:
+      return "F32";
+    case torch::kInt64:
+      return "I64";
+    case torch::kFloat64:
+      return "F64";
+    default:
+      break;
+  }
+  fail_argument("only float, double and int64 tensors can be saved");
+}
+
+std::string shape_text(std::span<const std::int64_t> shape) {
+  std::string text = "[";
+  for (const std::int64_t n : shape) text += fmt::format("{}{}", text.size() > 1 ? "x" : "", n);
+  text += "]";
+  return text;
+}
+
+}  // namespace
+
+NamedTensors state_of(const torch::nn::Module& module) {
+  NamedTensors state;
+  for (const auto& item : module.named_parameters()) state.emplace_back(item.key(), item.value());
+  for (const auto& item : module.named_buffers()) state.emplace_back(item.key(), item.value());
+  return state;
+}
+
+std::vector<std::uint8_t> save_tensors(const NamedTensors& tensors) {
+  std::vector<torch::Tensor> kept;  // contiguous copies on the host, alive until written
+  std::vector<TensorView> views;
+  for (const auto& [name, tensor] : tensors) {
+    kept.push_back(tensor.detach().cpu().contiguous());
+    const torch::Tensor& t = kept.back();
+    views.push_back({name,
+                     std::string(dtype_name(t)),
+                     {t.sizes().begin(), t.sizes().end()},
+                     {static_cast<const std::uint8_t*>(t.data_ptr()), t.nbytes()}});
+  }
+  return write_safetensors(views);
+}
+
+void load_tensors(std::span<const std::uint8_t> bytes, std::string_view file,
+                  const NamedTensors& tensors) {
+  const SafetensorsFile content = read_safetensors(bytes, file);
+  if (content.tensors.size() != tensors.size()) {
+    fail_io(fmt::format("{} has {} tensors, but {} are expected", file, content.tensors.size(),
+                        tensors.size()));
+  }
+  for (const auto& [name, tensor] : tensors) {
+    const TensorView* view = content.find(name);
+    if (view == nullptr) fail_io(fmt::format("{} has no tensor \"{}\"", file, name));
+    const std::vector<std::int64_t> shape(tensor.sizes().begin(), tensor.sizes().end());
+    if (view->dtype != dtype_name(tensor) || view->shape != shape) {
+      fail_io(fmt::format("{}: tensor \"{}\" is {} {}, expected {} {}", file, name, view->dtype,
+                          shape_text(view->shape), dtype_name(tensor), shape_text(shape)));
+    }
+    torch::NoGradGuard no_grad;
+    const torch::Tensor host = torch::empty(tensor.sizes(), tensor.options().device(torch::kCPU));
+    std::memcpy(host.data_ptr(), view->bytes.data(), view->bytes.size());
+    torch::Tensor(tensor).copy_(host);
+  }
+}
+
+}  // namespace medley::nn

@@ -1,0 +1,211 @@
+// Whole runs: the same result however often they are stopped, killed or hurt.
+
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "medley/error.h"
+#include "medley/nn/evaluate.h"
+#include "medley/nn/trainer.h"
+
+namespace medley::nn {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kData = "synthetic:train=60,test=20,size=16,classes=4";
+
+std::string bytes_of(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+class Runs : public testing::Test {
+ protected:
+  Runs() : root_(fs::temp_directory_path() / ("medley-runs-" + std::to_string(getpid()))) {
+    fs::remove_all(root_);
+    fs::create_directories(root_);
+    options_.recipe = find_recipe("demo");
+    options_.recipe.epochs = 3;
+    options_.recipe.batch = 10;
+    options_.recipe.mix.method = "hmix";
+    options_.seed = 5;
+    options_.threads = 1;
+  }
+  ~Runs() override { fs::remove_all(root_); }
+
+  TrainOptions in(const std::string& name,
+                  RunFolder::Existing existing = RunFolder::Existing::refuse) const {
+    TrainOptions options = options_;
+    options.out = root_ / name;
+    options.existing = existing;
+    return options;
+  }
+  TrainResult run(const TrainOptions& options) const {
+    TrainObserver silent;
+    return train(data_, options, silent);
+  }
+  /// Weights, and metrics without what depends on the clock.
+  static std::string result(const fs::path& folder) {
+    std::string text = bytes_of(folder / "weights.safetensors");
+    for (const EpochMetrics& m : read_metrics(folder / "metrics.jsonl")) {
+      text += fmt::format("{} {} {} {} {} {}\n", m.epoch, m.lr, m.train_loss, m.test_top1,
+                          m.test_top5, m.clean_train_top1);
+    }
+    return text;
+  }
+
+  fs::path root_;
+  ImageData data_ = open_data(kData);
+  TrainOptions options_;
+};
+
+/// Stops after a number of steps.
+class Stopper : public TrainObserver {
+ public:
+  explicit Stopper(int steps) : left_(steps) {}
+  void on_note(const std::string& sentence) override { notes.push_back(sentence); }
+  void on_step(std::int64_t, double) override { --left_; }
+  bool stop() override { return left_ <= 0; }
+
+  std::vector<std::string> notes;
+
+ private:
+  int left_;
+};
+
+TEST_F(Runs, GiveTheSameBitsForTheSameSeed) {
+  run(in("a"));
+  run(in("b"));
+  EXPECT_EQ(result(root_ / "a"), result(root_ / "b"));
+  for (const char* file : {"recipe.json", "batch.png", "events.out.tfevents.0.medley"}) {
+    EXPECT_TRUE(fs::exists(root_ / "a" / file)) << file;
+  }
+}
+
+TEST_F(Runs, GoOnWhereTheyWereStopped) {
+  options_.recipe.ema = 0.9;
+  options_.recipe.accumulate = 1;
+  run(in("whole"));
+  for (int i = 0; i < 100; ++i) {
+    Stopper stopper(4);
+    if (!train(data_, in("parts", RunFolder::Existing::resume), stopper).stopped) break;
+  }
+  EXPECT_EQ(result(root_ / "whole"), result(root_ / "parts"));
+}
+
+TEST_F(Runs, UseTheGoodCheckpointIfTheNewestIsDamaged) {
+  run(in("whole"));
+  Stopper stopper(14);
+  EXPECT_TRUE(train(data_, in("hurt"), stopper).stopped);
+  std::vector<fs::path> checkpoints;
+  for (const auto& entry : fs::directory_iterator(root_ / "hurt")) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with("checkpoint-")) checkpoints.push_back(entry.path());
+  }
+  ASSERT_EQ(checkpoints.size(), 2);
+  fs::resize_file(*std::ranges::max_element(checkpoints), 1000);
+  Stopper patient(1000);
+  EXPECT_FALSE(train(data_, in("hurt", RunFolder::Existing::resume), patient).stopped);
+  EXPECT_THAT(patient.notes, testing::Contains(testing::HasSubstr("damaged")));
+  EXPECT_EQ(result(root_ / "whole"), result(root_ / "hurt"));
+}
+
+TEST_F(Runs, SayThatThereIsNothingToResume) {
+  Stopper stopper(1);
+  train(data_, in("new", RunFolder::Existing::resume), stopper);
+  EXPECT_THAT(stopper.notes, testing::Contains(testing::HasSubstr("nothing to resume")));
+}
+
+TEST_F(Runs, RefuseToResumeSomethingElse) {
+  Stopper stopper(8);
+  train(data_, in("a"), stopper);
+  TrainOptions other = in("a", RunFolder::Existing::resume);
+  other.recipe.lr = 0.5;
+  EXPECT_THROW(run(other), InvalidArgument);
+  other = in("a", RunFolder::Existing::resume);
+  other.seed = 6;
+  EXPECT_THROW(run(other), InvalidArgument);
+  EXPECT_THROW(run(in("a")), InvalidArgument);
+}
+
+TEST_F(Runs, StopWithADiagnosisWhenTheLossIsNoNumber) {
+  options_.recipe.lr = 1e30;
+  options_.recipe.schedule = Schedule::constant;
+  try {
+    run(in("nan"));
+    FAIL();
+  } catch (const Error& problem) {
+    EXPECT_THAT(problem.what(), testing::HasSubstr("learning rate"));
+  }
+}
+
+TEST_F(Runs, CanBeEvaluated) {
+  const TrainResult trained = run(in("a"));
+  const Evaluation e = evaluate_file(root_ / "a" / "weights.safetensors", data_, 1);
+  EXPECT_EQ(e.count, 20);
+  EXPECT_DOUBLE_EQ(e.top1, trained.metrics.back().test_top1);
+}
+
+/// Starts the program; it dies with SIGKILL after `delay`, unless it is done before.
+bool run_and_kill(const fs::path& out, std::chrono::milliseconds delay) {
+  const pid_t child = fork();
+  if (child == 0) {
+    const int null = open("/dev/null", O_WRONLY);
+    dup2(null, 1);
+    dup2(null, 2);
+    execl(MEDLEY_NN_PROGRAM, "medley", "train", "--data", kData, "--epochs", "3", "--batch", "10",
+          "--method", "hmix", "--seed", "5", "--threads", "1", "--checkpoint-minutes", "0.0005",
+          "--resume", "--out", out.c_str(), nullptr);
+    _exit(127);
+  }
+  const auto deadline = std::chrono::steady_clock::now() + delay;
+  int status = 0;
+  while (waitpid(child, &status, WNOHANG) == 0) {
+    if (std::chrono::steady_clock::now() > deadline) {
+      kill(child, SIGKILL);
+      waitpid(child, &status, 0);
+      break;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+TEST_F(Runs, GiveTheSameBitsHoweverOftenTheyAreKilled) {
+  constexpr int kKills = 20;
+  run(in("whole"));
+  // How long a run takes here, so that the kills fall all over it.
+  const auto start = std::chrono::steady_clock::now();
+  ASSERT_TRUE(run_and_kill(root_ / "timed", std::chrono::minutes(5)));
+  const auto whole = std::chrono::steady_clock::now() - start;
+  EXPECT_EQ(result(root_ / "whole"), result(root_ / "timed"));
+  std::mt19937 random(1);
+  std::uniform_real_distribution<double> share(0.3, 1.1);
+  int kills = 0;
+  for (int runs = 0; kills < kKills; ++runs) {
+    const fs::path out = root_ / fmt::format("killed{}", runs);
+    for (;;) {
+      const auto delay =
+          std::chrono::duration_cast<std::chrono::milliseconds>(share(random) * whole);
+      if (run_and_kill(out, kills < kKills ? delay : std::chrono::minutes(5))) break;
+      ++kills;
+    }
+    EXPECT_EQ(result(root_ / "whole"), result(out)) << "run " << runs;
+  }
+}
+
+}  // namespace
+}  // namespace medley::nn
