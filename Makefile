@@ -14,8 +14,8 @@ build: deps  ## Build the program build/medley and the libraries
 	@cmake --preset release -DMEDLEY_BUILD_TESTS=OFF
 	@cmake --build build -j $(JOBS)
 
-demo: build  ## Mix embedded pictures with every method: build/demo/contact_sheet.png
-	@build/medley demo --out build/demo
+demo: build  ## Mix, explain and train with every method, on embedded data: build/demo
+	@tools/demo
 
 test: deps  ## Everything that must pass: format, build, tests, sanitizers, CUDA build
 	@tools/check

@@ -7,10 +7,10 @@
 namespace medley::cli {
 namespace {
 
-volatile std::sig_atomic_t interrupted = 0;
+volatile std::sig_atomic_t asked_to_stop = 0;
 
 extern "C" void remember_interrupt(int signal) {
-  interrupted = 1;
+  asked_to_stop = 1;
   std::signal(signal, SIG_DFL);
 }
 
@@ -21,8 +21,10 @@ void watch_interrupts() {
   std::signal(SIGTERM, remember_interrupt);
 }
 
+bool interrupted() { return asked_to_stop != 0; }
+
 void check_interrupt() {
-  if (interrupted != 0) throw Error("interrupted; nothing was written");
+  if (interrupted()) throw Error("interrupted; nothing was written");
 }
 
 }  // namespace medley::cli

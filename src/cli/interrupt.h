@@ -6,6 +6,9 @@ namespace medley::cli {
 /// output is removed. A second one ends it at once.
 void watch_interrupts();
 
+/// Whether the user asked to stop since `watch_interrupts`.
+[[nodiscard]] bool interrupted();
+
 /// Throws medley::Error if the user asked to stop since `watch_interrupts`.
 void check_interrupt();
 

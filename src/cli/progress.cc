@@ -51,7 +51,8 @@ void Progress::tick() {
   if (now - drawn_ < kRedraw && done_ < total_) return;
   drawn_ = now;
   const double seconds = std::chrono::duration<double>(now - start_).count();
-  const std::string line = progress_line(label_, done_, total_, seconds);
+  std::string line = progress_line(label_, done_, total_, seconds);
+  if (!detail_.empty()) line += "  " + detail_;
   static_cast<void>(std::fputs(fmt::format("\r{}\x1b[K", line).c_str(), stderr));
   static_cast<void>(std::fflush(stderr));
 }

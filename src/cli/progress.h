@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace medley::cli {
 
@@ -23,11 +24,14 @@ class Progress {
 
   /// One more item is done.
   void tick();
+  /// Text behind the line, such as a loss.
+  void set_detail(std::string detail) { detail_ = std::move(detail); }
 
  private:
   using Clock = std::chrono::steady_clock;
 
   std::string label_;
+  std::string detail_;
   std::int64_t total_;
   std::int64_t done_ = 0;
   bool shown_;

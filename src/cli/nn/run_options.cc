@@ -1,0 +1,86 @@
+#include "cli/nn/run_options.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "cli/options.h"
+#include "medley/error.h"
+
+namespace medley::cli {
+namespace {
+
+std::string option_of(std::string_view field) {
+  std::string name = "--" + std::string(field);
+  std::ranges::replace(name, '_', '-');
+  return name;
+}
+
+}  // namespace
+
+void DataOptions::add_to(CLI::App& app) {
+  app.add_option("--data", data,
+                 "synthetic[:train=2000,test=500,size=32,classes=10,scale=0.5,seed=1], "
+                 "cifar100:DIR, cifar10:DIR, idx:DIR or npy:DIR")
+      ->default_str(data)
+      ->group("Data");
+  add_integer(app, "--threads", threads, "threads, 0 for all cores")->group("Machine");
+  add_word(
+      app, "--device", std::array<std::string_view, 3>{"auto", "cpu", "cuda"}, 0,
+      [this](std::size_t i) { device = i == 0   ? "auto"
+                                       : i == 1 ? "cpu"
+                                                : "cuda"; },
+      "where networks run")
+      ->group("Machine");
+}
+
+void DataOptions::check_device() const {
+  if (device == "cuda") {
+    throw InvalidArgument("training on a GPU is not possible yet; use --device cpu");
+  }
+}
+
+void RecipeOptions::add_to(CLI::App& app) {
+  app_ = &app;
+  std::string names;
+  for (const std::string_view name : recipe_names())
+    names += (names.empty() ? "" : ", ") + std::string(name);
+  app.add_option("--recipe", name_,
+                 fmt::format("{} or a JSON file; options below change it", names))
+      ->default_str(name_)
+      ->group("Recipe");
+  for (const RecipeField& field : recipe_fields()) {
+    if (field.name == "name") continue;
+    app.add_option(option_of(field.name), fields_[std::string(field.name)], std::string(field.help))
+        ->group("Recipe");
+  }
+}
+
+Recipe RecipeOptions::recipe() const {
+  Recipe recipe = find_recipe(name_);
+  for (const auto& [field, value] : fields_) {
+    if (app_->count(option_of(field)) > 0) set_field(recipe, field, value);
+  }
+  return recipe;
+}
+
+void CheckpointOptions::add_to(CLI::App& app) {
+  add_integer(app, "--checkpoint-epochs", epochs, "a checkpoint after so many epochs")
+      ->group("Checkpoints");
+  add_real(app, "--checkpoint-minutes", minutes, "and after so many minutes")->group("Checkpoints");
+  app.add_flag("--resume", resume, "go on with what the folder holds")->group("Checkpoints");
+  app.add_flag("--overwrite", overwrite, "replace what the folder holds")->group("Checkpoints");
+}
+
+RunFolder::Existing CheckpointOptions::existing() const {
+  if (resume && overwrite) throw InvalidArgument("--resume and --overwrite exclude each other");
+  if (epochs < 1)
+    throw InvalidArgument(fmt::format("checkpoint_epochs must be >= 1, got {}", epochs));
+  if (!(minutes > 0))
+    throw InvalidArgument(fmt::format("checkpoint_minutes must be > 0, got {}", minutes));
+  return resume      ? RunFolder::Existing::resume
+         : overwrite ? RunFolder::Existing::overwrite
+                     : RunFolder::Existing::refuse;
+}
+
+}  // namespace medley::cli

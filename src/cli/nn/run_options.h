@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+
+#include <CLI/App.hpp>
+
+#include "medley/nn/trainer.h"
+#include "medley/train/recipe.h"
+
+namespace medley::cli {
+
+/// --data, --threads and --device, common to all verbs that run networks.
+struct DataOptions {
+  std::string data = "synthetic";
+  std::int32_t threads = 0;
+  std::string device = "auto";
+
+  void add_to(CLI::App& app);
+  /// Throws InvalidArgument if the device is not to be had.
+  void check_device() const;
+};
+
+/// --recipe and one option per field of it. Must live at one address as long as the parser.
+class RecipeOptions {
+ public:
+  void add_to(CLI::App& app);
+
+  /// The named recipe with the fields that were given. Throws InvalidArgument.
+  [[nodiscard]] Recipe recipe() const;
+
+ private:
+  std::string name_ = "demo";
+  std::map<std::string, std::string> fields_;  // by name; empty: not given
+  const CLI::App* app_ = nullptr;
+};
+
+/// --checkpoint-epochs, --checkpoint-minutes, --resume, --overwrite.
+struct CheckpointOptions {
+  std::int64_t epochs = 1;
+  double minutes = 10;
+  bool resume = false;
+  bool overwrite = false;
+
+  void add_to(CLI::App& app);
+  [[nodiscard]] RunFolder::Existing existing() const;
+};
+
+}  // namespace medley::cli

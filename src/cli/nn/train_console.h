@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "cli/progress.h"
+#include "medley/nn/trainer.h"
+
+namespace medley::cli {
+
+/// Shows a run: a progress bar per epoch on a terminal, and a line after each.
+class TrainConsole : public nn::TrainObserver {
+ public:
+  /// `label` starts every line. With `json` lines are those of metrics.jsonl.
+  TrainConsole(std::string label, std::int64_t epochs, bool json, bool quiet);
+
+  void on_note(const std::string& sentence) override;
+  void on_epoch_start(std::int64_t epoch, std::int64_t steps) override;
+  void on_step(std::int64_t step, double loss) override;
+  void on_epoch(const EpochMetrics& metrics) override;
+  bool stop() override;
+
+ private:
+  std::string label_;
+  std::int64_t epochs_;
+  bool json_;
+  bool quiet_;
+  std::optional<Progress> progress_;
+};
+
+}  // namespace medley::cli

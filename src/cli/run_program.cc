@@ -1,0 +1,113 @@
+#include "cli/run_program.h"
+
+#include <exception>
+#include <memory>
+#include <new>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+
+#include "cli/console.h"
+#include "cli/help_format.h"
+#include "medley/error.h"
+#include "medley/version.h"
+
+namespace medley::cli {
+namespace {
+
+/// "mix, plan and info"
+std::string verbs_of(const CLI::App& program, const char* last) {
+  const auto verbs = program.get_subcommands([](const CLI::App*) { return true; });
+  std::string text;
+  for (std::size_t i = 0; i < verbs.size(); ++i) {
+    if (i > 0) text += i + 1 == verbs.size() ? fmt::format(" {} ", last) : ", ";
+    text += verbs[i]->get_name();
+  }
+  return text;
+}
+
+/// What is wrong with the command line, in a sentence.
+std::string explain(const CLI::App& program, const CLI::ParseError& problem) {
+  std::string text = problem.what();
+  const auto kind = static_cast<CLI::ExitCodes>(problem.get_exit_code());
+  if (kind == CLI::ExitCodes::RequiredError && program.get_subcommands().empty()) {
+    const std::vector<std::string> words = program.remaining();
+    return words.empty() ? fmt::format("a verb is needed: {}", verbs_of(program, "or"))
+                         : fmt::format("there is no verb \"{}\", only {}", words.front(),
+                                       verbs_of(program, "and"));
+  }
+  if (kind == CLI::ExitCodes::ExtrasError) {
+    return fmt::format("not expected here: {}", fmt::join(program.remaining(true), " "));
+  }
+  if (kind == CLI::ExitCodes::ArgumentMismatch) {
+    const std::string option = text.substr(0, text.find(':'));
+    return option + (text.ends_with("missing") ? " needs a value" : " was given more than once");
+  }
+  return text;
+}
+
+/// Answers --help and --version, or says what is wrong.
+int finish_parse(const CLI::App& program, const CLI::ParseError& problem) {
+  if (problem.get_name() == "CallForVersion") {
+    print(std::string(problem.what()) + '\n');
+    return kDone;
+  }
+  if (problem.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {
+    print(program.help());
+    return kDone;
+  }
+  print_error(explain(program, problem));
+  const auto verbs = program.get_subcommands();
+  const std::string verb = verbs.empty() ? "" : ' ' + verbs.front()->get_name();
+  print_note(fmt::format("\"medley{} --help\" shows what is possible", verb), false);
+  return kUsage;
+}
+
+int run(int argc, char** argv, std::span<const AddCommand> add, std::span<const VerbInfo> elsewhere,
+        const std::string& footer) {
+  CLI::App program("Medley: mixed sample data augmentation for images", "medley");
+  program.formatter(std::make_shared<HelpFormatter>());
+  program.set_help_flag("-h,--help", "show this help");
+  program.set_version_flag("--version", fmt::format("medley {}", kVersion), "show the version");
+  program.require_subcommand(1);
+  program.footer(footer);
+  std::vector<Command> commands;
+  for (const AddCommand& add_one : add) commands.push_back(add_one(program));
+  for (const VerbInfo& verb : elsewhere) {
+    program.add_subcommand(verb.name, verb.summary)->group("Verbs");
+  }
+  for (const Command& command : commands) command.app->group("Verbs");
+  try {
+    program.parse(argc, argv);
+  } catch (const CLI::ParseError& problem) {
+    return finish_parse(program, problem);
+  }
+  for (const Command& command : commands) {
+    if (command.app->parsed()) return command.run();
+  }
+  return kUsage;
+}
+
+}  // namespace
+
+int run_program(int argc, char** argv, std::span<const AddCommand> add,
+                std::span<const VerbInfo> elsewhere, const std::string& footer) {
+  try {
+    prepare_streams();
+    return run(argc, argv, add, elsewhere, footer);
+  } catch (const InvalidArgument& problem) {
+    print_error(problem.what());
+    return kUsage;
+  } catch (const std::bad_alloc&) {
+    print_error("not enough memory for a job of this size");
+  } catch (const std::exception& problem) {
+    print_error(problem.what());
+  }
+  return kFailed;
+}
+
+}  // namespace medley::cli
