@@ -1,0 +1,68 @@
+"""Mixed sample data augmentation: Mixup, CutMix, HMix, GMix and the other published methods.
+
+    import medley
+
+    mix = medley.HMix(alpha=1.0, ratio=0.5, seed=0)
+    x, y = mix(images, labels)      # images (N, C, H, W), labels (N,) of classes
+
+`images` is a NumPy array, a PyTorch tensor (CPU or CUDA), or anything with the buffer protocol or
+DLPack; `x` is of the same kind. `y` is a `MixedLabels`: `y.y_a`, `y.y_b` and `y.weight`.
+
+Everything random is in a plan (`mix.plan(...)`), plain data that can be stored and replayed with
+`apply`. The same seed gives the same bits here, in C++ and on the command line.
+
+Submodules: `medley.torch` (losses), `medley.timm` and `medley.torchvision` (drop-in adapters),
+`medley.collate` (DataLoader), `medley.data` (drawn pictures to try things with).
+"""
+
+from __future__ import annotations
+
+from ._core import Design, Plan, __version__, backends, methods, simd_targets
+from .labels import MixedLabels, mix_class_maps, mix_class_maps_soft, mix_labels, mix_vectors
+from .mixers import (
+    Bernoulli,
+    Custom,
+    CutMix,
+    FMix,
+    GaussianField,
+    GMix,
+    HMix,
+    Mix,
+    Mixup,
+    NMixup,
+    NoMix,
+    ResizeMix,
+    Stochastic,
+)
+from .pixels import apply, masks
+from .show import show
+
+__all__ = [
+    "Bernoulli",
+    "Custom",
+    "CutMix",
+    "Design",
+    "FMix",
+    "GMix",
+    "GaussianField",
+    "HMix",
+    "Mix",
+    "MixedLabels",
+    "Mixup",
+    "NMixup",
+    "NoMix",
+    "Plan",
+    "ResizeMix",
+    "Stochastic",
+    "__version__",
+    "apply",
+    "backends",
+    "masks",
+    "methods",
+    "mix_class_maps",
+    "mix_class_maps_soft",
+    "mix_labels",
+    "mix_vectors",
+    "show",
+    "simd_targets",
+]

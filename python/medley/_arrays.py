@@ -1,0 +1,320 @@
+"""What the frameworks do differently: making an array like another, and naming the CUDA stream.
+
+Memory itself is exchanged in the extension, through the buffer protocol and DLPack.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, Sequence
+
+from . import _core
+
+_WORDS = {
+    "u8": "uint8",
+    "f16": "float16",
+    "bf16": "bfloat16",
+    "f32": "float32",
+    "uint8": "uint8",
+    "float16": "float16",
+    "half": "float16",
+    "bfloat16": "bfloat16",
+    "float32": "float32",
+    "float": "float32",
+}
+
+
+def dtype_name(dtype: Any) -> str:
+    """"float32" for "f32", "float32", numpy.float32 or torch.float32."""
+    text = dtype if isinstance(dtype, str) else getattr(dtype, "__name__", None) or str(dtype)
+    name = _WORDS.get(text.rpartition(".")[2])
+    if name is None:
+        raise ValueError(f"dtype must be u8, f16, bf16 or f32, got {text}")
+    return name
+
+
+_TORCH_DTYPES = ("uint8", "float16", "bfloat16", "float32", "float64", "int64", "int32")
+
+
+class Framework:
+    """Anything with the buffer protocol or DLPack that is not known by name: results are NumPy
+    arrays, or memory views where NumPy is not installed."""
+
+    single_weights = False  # float32 label weights rather than float64
+    writable = True
+
+    def stream(self, array: Any) -> tuple[int, int | None]:
+        """The CUDA stream to work on, and what to tell the array's `__dlpack__` about it."""
+        return 0, None
+
+    def is_cuda(self, array: Any) -> bool:
+        return False
+
+    def is_float(self, array: Any) -> bool:
+        return "float" in self.dtype(array)
+
+    def shape(self, array: Any) -> tuple[int, ...]:
+        return _core.describe(array)[1]
+
+    def dtype(self, array: Any) -> str:
+        """Such as "float32"."""
+        return _core.describe(array)[0]
+
+    def empty_like(self, array: Any) -> Any:
+        """A new array of the same shape, dtype and memory order."""
+        name, shape = _core.describe(array)
+        return self.empty(array, shape, name, False)
+
+    def empty(self, like: Any, shape: Sequence[int], dtype: str, channels_last: bool) -> Any:
+        """An array of that shape; `channels_last` swaps the memory order of (N, C, H, W)."""
+        return self.adopt(_core.Buffer(dtype, list(shape)))
+
+    def channels_last(self, array: Any) -> bool:
+        """Whether (N, C, H, W) lies in memory as N, H, W, C."""
+        return False
+
+    def adopt(self, buffer: _core.Buffer, like: Any = None) -> Any:
+        """The memory of a result as an array, without a copy."""
+        try:
+            import numpy
+        except ImportError:
+            return memoryview(buffer)
+        return numpy.asarray(buffer)
+
+    def host(self, array: Any) -> Any:
+        """The array in host memory."""
+        return array
+
+    def finish(self, array: Any, stream: int) -> Any:
+        """Called with an output after the work on it was enqueued."""
+        return array
+
+
+class NumPy(Framework):
+    def __init__(self) -> None:
+        import numpy
+
+        self._np = numpy
+
+    def is_float(self, array: Any) -> bool:
+        return array.dtype.kind == "f" or array.dtype.name == "bfloat16"
+
+    def shape(self, array: Any) -> tuple[int, ...]:
+        return array.shape
+
+    def dtype(self, array: Any) -> str:
+        return array.dtype.name
+
+    def empty_like(self, array: Any) -> Any:
+        if array.flags.c_contiguous:
+            return self._np.empty(array.shape, array.dtype)
+        return self.empty(array, array.shape, array.dtype, self.channels_last(array))
+
+    def channels_last(self, array: Any) -> bool:
+        return _channels_last(array.strides)
+
+    def empty(self, like: Any, shape: Sequence[int], dtype: Any, channels_last: bool) -> Any:
+        if dtype == "bfloat16":
+            dtype = like.dtype if like.dtype.name == "bfloat16" else _bfloat16()
+        if channels_last:
+            n, c, h, w = shape
+            return self._np.empty((n, h, w, c), dtype).transpose(0, 3, 1, 2)
+        return self._np.empty(shape, dtype)
+
+    def adopt(self, buffer: _core.Buffer, like: Any = None) -> Any:
+        return self._np.asarray(buffer)
+
+
+def _bfloat16() -> Any:
+    try:
+        from ml_dtypes import bfloat16
+    except ImportError:
+        raise TypeError(
+            "NumPy has no bfloat16 of its own; install ml_dtypes, or pass a PyTorch tensor as out"
+        ) from None
+    return bfloat16
+
+
+class Torch(Framework):
+    single_weights = True
+
+    def __init__(self) -> None:
+        import torch
+
+        self._torch = torch
+        self._dtypes = {getattr(torch, name): name for name in _TORCH_DTYPES}
+
+    def stream(self, array: Any) -> tuple[int, int | None]:
+        if not array.is_cuda:
+            return 0, None
+        # The work runs on the tensor's own stream, so nothing has to wait (-1).
+        return self._torch.cuda.current_stream(array.device).cuda_stream, -1
+
+    def is_cuda(self, array: Any) -> bool:
+        return array.is_cuda
+
+    def is_float(self, array: Any) -> bool:
+        return array.is_floating_point()
+
+    def shape(self, array: Any) -> tuple[int, ...]:
+        return array.shape
+
+    def dtype(self, array: Any) -> str:
+        return self._dtypes.get(array.dtype) or str(array.dtype)[6:]
+
+    def empty_like(self, array: Any) -> Any:
+        if array.is_contiguous():
+            return self._torch.empty_like(array)
+        return self.empty(array, array.shape, array.dtype, self.channels_last(array))
+
+    def channels_last(self, array: Any) -> bool:
+        return _channels_last(array.stride())
+
+    def empty(self, like: Any, shape: Sequence[int], dtype: Any, channels_last: bool) -> Any:
+        torch = self._torch
+        return torch.empty(
+            tuple(shape),
+            dtype=getattr(torch, dtype) if isinstance(dtype, str) else dtype,
+            device=like.device,
+            memory_format=torch.channels_last if channels_last else torch.contiguous_format,
+        )
+
+    def adopt(self, buffer: _core.Buffer, like: Any = None) -> Any:
+        tensor = self._torch.from_dlpack(buffer.__dlpack__())
+        return tensor.to(like.device) if like is not None and like.is_cuda else tensor
+
+    def host(self, array: Any) -> Any:
+        return array.cpu()
+
+
+class CuPy(Framework):
+    single_weights = True
+
+    def __init__(self) -> None:
+        import cupy
+
+        self._cupy = cupy
+
+    def stream(self, array: Any) -> tuple[int, int | None]:
+        return self._cupy.cuda.get_current_stream().ptr, -1
+
+    def is_cuda(self, array: Any) -> bool:
+        return True
+
+    def is_float(self, array: Any) -> bool:
+        return array.dtype.kind == "f"
+
+    def shape(self, array: Any) -> tuple[int, ...]:
+        return array.shape
+
+    def dtype(self, array: Any) -> str:
+        return array.dtype.name
+
+    def empty_like(self, array: Any) -> Any:
+        return self.empty(array, array.shape, array.dtype, self.channels_last(array))
+
+    def channels_last(self, array: Any) -> bool:
+        return _channels_last(array.strides)
+
+    def empty(self, like: Any, shape: Sequence[int], dtype: Any, channels_last: bool) -> Any:
+        if channels_last:
+            n, c, h, w = shape
+            return self._cupy.empty((n, h, w, c), dtype).transpose(0, 3, 1, 2)
+        return self._cupy.empty(shape, dtype)
+
+    def adopt(self, buffer: _core.Buffer, like: Any = None) -> Any:
+        import numpy
+
+        return self._cupy.asarray(numpy.asarray(buffer))
+
+    def host(self, array: Any) -> Any:
+        return self._cupy.asnumpy(array)
+
+
+class Jax(Framework):
+    """JAX arrays are immutable: `out` and `inplace` are refused, results are new arrays."""
+
+    single_weights = True
+    writable = False
+
+    def __init__(self) -> None:
+        import jax
+
+        self._jax = jax
+
+    def is_cuda(self, array: Any) -> bool:
+        return next(iter(array.devices())).platform in ("gpu", "cuda")
+
+    def stream(self, array: Any) -> tuple[int, int | None]:
+        # The legacy default stream: JAX is asked to make it wait for the array.
+        return (0, 1) if self.is_cuda(array) else (0, None)
+
+    def is_float(self, array: Any) -> bool:
+        return self._jax.numpy.issubdtype(array.dtype, self._jax.numpy.floating)
+
+    def shape(self, array: Any) -> tuple[int, ...]:
+        return array.shape
+
+    def dtype(self, array: Any) -> str:
+        return array.dtype.name
+
+    def empty_like(self, array: Any) -> Any:
+        return self.empty(array, array.shape, array.dtype.name, False)
+
+    def empty(self, like: Any, shape: Sequence[int], dtype: Any, channels_last: bool) -> Any:
+        if not self.is_cuda(like):
+            return _core.Buffer(str(dtype), list(shape))
+        out = self._jax.numpy.empty(tuple(shape), dtype, device=next(iter(like.devices())))
+        return out.block_until_ready()
+
+    def finish(self, array: Any, stream: int) -> Any:
+        if isinstance(array, _core.Buffer):
+            return self.adopt(array)
+        _core.synchronize(stream)  # JAX works on streams of its own
+        return array
+
+    def adopt(self, buffer: _core.Buffer, like: Any = None) -> Any:
+        return self._jax.dlpack.from_dlpack(buffer)
+
+    def host(self, array: Any) -> Any:
+        import numpy
+
+        return numpy.asarray(array)
+
+
+def _channels_last(strides: Sequence[int]) -> bool:
+    return len(strides) == 4 and 0 < strides[1] < strides[3] <= strides[2]
+
+
+_MAKERS = {"numpy": NumPy, "torch": Torch, "cupy": CuPy, "jax": Jax, "jaxlib": Jax}
+_known: dict[str, Framework] = {}
+_of_type: dict[type, Framework] = {}
+
+
+def framework_of(array: Any) -> Framework:
+    """The framework of an array, by its type; subclasses count as what they derive from."""
+    found = _of_type.get(type(array))
+    if found is None:
+        found = _of_type[type(array)] = _find(type(array))
+    return found
+
+
+def _find(kind: type) -> Framework:
+    for base in kind.__mro__:
+        name = base.__module__.partition(".")[0]
+        if name in _MAKERS and name in sys.modules:
+            name = "jax" if name == "jaxlib" else name
+            if name not in _known:
+                _known[name] = _MAKERS[name]()
+            return _known[name]
+    return _known.setdefault("", Framework())
+
+
+def numpy_framework() -> Framework:
+    """For results of calls that had no array: NumPy, or memory views without it."""
+    if "numpy" not in _known:
+        try:
+            _known["numpy"] = NumPy()
+        except ImportError:
+            return _known.setdefault("", Framework())
+    return _known["numpy"]

@@ -1,0 +1,172 @@
+"""Labels of mixed images."""
+
+from __future__ import annotations
+
+from typing import Any, Iterator
+
+from . import _core
+from ._arrays import framework_of
+
+
+class MixedLabels:
+    """Class labels of a mixed batch, as classes with weights: no (N, num_classes) matrix.
+
+    y_a, y_b: classes of the own image and of the partner, int64 of shape (N,).
+    weight: what y_a gets, of shape (N,); y_b gets the rest. float64 (PyTorch, CuPy, JAX: float32).
+    classes, weights: all terms, of shape (N, K); K is 2 unless the method mixes more images.
+
+    `y_a, y_b, weight = y` unpacks it. `numpy.asarray(y)` gives soft labels if `num_classes` is
+    known. Arrays are of the kind that the labels were.
+    """
+
+    __slots__ = ("classes", "weights", "num_classes")
+
+    def __init__(self, classes: Any, weights: Any, num_classes: int | None = None) -> None:
+        self.classes = classes
+        self.weights = weights
+        self.num_classes = num_classes
+
+    @property
+    def y_a(self) -> Any:
+        return self.classes[:, 0]
+
+    @property
+    def y_b(self) -> Any:
+        return self.classes[:, 1]
+
+    @property
+    def weight(self) -> Any:
+        return self.weights[:, 0]
+
+    def soft(self, num_classes: int | None = None, smoothing: float = 0.0) -> Any:
+        """Rows of probabilities, float32 of shape (N, num_classes).
+
+        With label smoothing e a class gets 1-e+e/C instead of 1 and e/C instead of 0, before
+        mixing.
+        """
+        count = self.num_classes if num_classes is None else num_classes
+        if count is None:
+            raise ValueError("num_classes must be given, here or when the mixer is made")
+        framework = framework_of(self.classes)
+        if framework.is_cuda(self.classes) and hasattr(self.classes, "scatter_add_"):
+            from . import torch as medley_torch
+
+            return medley_torch.soft_on_device(self, count, smoothing)
+        classes, weights = framework.host(self.classes), framework.host(self.weights)
+        return framework.adopt(_core.soft(classes, weights, count, smoothing), self.classes)
+
+    def loss(self, logits: Any, **options: Any) -> Any:
+        """`medley.torch.cross_entropy(logits, self)`, for logits of shape (N, num_classes)."""
+        from . import torch as medley_torch
+
+        return medley_torch.cross_entropy(logits, self, **options)
+
+    def to(self, *args: Any, **kwargs: Any) -> MixedLabels:
+        """A copy on another device, for PyTorch tensors."""
+        return MixedLabels(
+            self.classes.to(*args, **kwargs), self.weights.to(*args, **kwargs), self.num_classes
+        )
+
+    def pin_memory(self, *args: Any) -> MixedLabels:
+        """A copy in pinned memory, for PyTorch tensors; DataLoader calls this."""
+        return MixedLabels(self.classes.pin_memory(), self.weights.pin_memory(), self.num_classes)
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        import numpy
+
+        return numpy.asarray(self.soft(), dtype=dtype)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter((self.y_a, self.y_b, self.weight))
+
+    def __len__(self) -> int:
+        return len(self.classes)
+
+    def __repr__(self) -> str:
+        return f"MixedLabels(y_a={self.y_a!r}, y_b={self.y_b!r}, weight={self.weight!r})"
+
+    def __reduce__(self) -> Any:
+        return MixedLabels, (self.classes, self.weights, self.num_classes)
+
+
+def mix_labels(plan: _core.Plan, labels: Any, num_classes: int | None = None) -> MixedLabels:
+    """Mixes class indices, integers of shape (N,), one per image handed to `apply`.
+
+    `num_classes` checks that every label used is in [0, num_classes).
+    """
+    labels = as_array(labels)
+    framework = framework_of(labels)
+    if framework.is_cuda(labels) and _core.has_cuda and framework.dtype(labels) == "int64":
+        stream, dlpack_stream = framework.stream(labels)
+        shape = (len(plan), plan.label_terms)
+        classes = framework.empty(labels, shape, "int64", False)
+        weights = framework.empty(labels, shape, "float32", False)
+        _core.mix_classes_cuda(plan, labels, classes, weights, stream, dlpack_stream)
+        return MixedLabels(classes, weights, num_classes)
+    classes, weights = _core.mix_classes(
+        plan, framework.host(labels), num_classes or 0, framework.single_weights
+    )
+    return MixedLabels(
+        framework.adopt(classes, labels), framework.adopt(weights, labels), num_classes
+    )
+
+
+def mix_vectors(plan: _core.Plan, vectors: Any) -> Any:
+    """Mixes soft labels, multi-label or regression targets linearly, by the label weights.
+
+    vectors: floats of shape (N,) or (N, D). Returns float32 of shape (len(plan), ...).
+    """
+    vectors = as_array(vectors)
+    framework = framework_of(vectors)
+    return framework.adopt(_core.mix_rows(plan, framework.host(vectors)), vectors)
+
+
+def mix_class_maps(plan: _core.Plan, maps: Any, padding: int = -1) -> Any:
+    """Mixes per-pixel classes, integers of shape (N, H, W): the greatest weight wins.
+
+    Where a window leaves the image the class is `padding`. Returns int64 of the same shape.
+    """
+    framework = framework_of(maps)
+    return framework.adopt(_core.mix_maps(plan, framework.host(maps), padding), maps)
+
+
+def mix_class_maps_soft(plan: _core.Plan, maps: Any, num_classes: int, ignore: int = -1) -> Any:
+    """Probability maps, float32 of shape (len(plan), num_classes, H, W), from classes (N, H, W).
+
+    Pixels of class `ignore` add nothing.
+    """
+    framework = framework_of(maps)
+    return framework.adopt(
+        _core.mix_maps_soft(plan, framework.host(maps), num_classes, ignore), maps
+    )
+
+
+def mix_targets(plan: _core.Plan, labels: Any, num_classes: int | None = None) -> Any:
+    """Mixes labels by what they are: classes, vectors or class maps."""
+    labels = as_array(labels)
+    framework = framework_of(labels)
+    rank = len(framework.shape(labels))
+    if framework.is_float(labels):
+        if rank > 2:
+            raise ValueError(
+                "labels of floats must have the shape (N,) or (N, D); mix soft maps like images, "
+                "with medley.apply(plan, maps)"
+            )
+        return mix_vectors(plan, labels)
+    if rank == 3:
+        return mix_class_maps(plan, labels)
+    return mix_labels(plan, labels, num_classes)
+
+
+def as_array(labels: Any) -> Any:
+    """Lists and tuples of numbers become arrays."""
+    if not isinstance(labels, (list, tuple)):
+        return labels
+    try:
+        import numpy
+
+        return numpy.asarray(labels)
+    except ImportError:
+        from array import array
+
+        return array("q" if all(isinstance(label, int) for label in labels) else "d", labels)

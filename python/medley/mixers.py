@@ -1,0 +1,508 @@
+"""Mixers: a method with its parameters and a place in the sequence of random draws."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any, Sequence, TypedDict
+
+try:
+    from typing import Unpack
+except ImportError:  # Python 3.10
+    from typing_extensions import Unpack
+
+from . import _core
+from ._arrays import dtype_name, framework_of
+from .labels import MixedLabels, as_array, mix_targets
+from .pixels import output_for
+
+
+def _count(images: Any) -> int:
+    try:
+        return len(images)
+    except TypeError:
+        return framework_of(images).shape(images)[0]
+
+
+class Common(TypedDict, total=False):
+    """Options that every mixer takes."""
+
+    seed: int
+    lam: float | None
+    prob: float
+    label: str
+    mode: str
+    pairing: str
+    no_self: bool
+    same_class: bool
+    other_class: bool
+    pad: int
+    flip: float
+    num_classes: int | None
+    layout: str
+    out_layout: str | None
+    dtype: Any
+    mean: Sequence[float]
+    std: Sequence[float]
+    pad_mode: str
+    pad_value: float
+    threads: int
+    backend: str
+
+
+class Mix:
+    """A mixing method: `Mix("hmix", alpha=1.0, ratio=0.5, seed=0)`.
+
+    The classes `Mixup`, `CutMix`, `HMix`, ... are this with the method's own options; names,
+    words and defaults are those of the command line. Every mixer also takes
+
+    seed: start of the random numbers, 0 to 2**64 - 1 (default 0).
+    lam: a fixed share of the own image instead of a drawn one.
+    prob: chance that a draw mixes at all (1).
+    mode: samples that share one draw: "sample" (default), "batch" or "pair".
+    pairing: the partner: "batch" (a random permutation, default), "reverse", "roll" or "dataset".
+    no_self, same_class, other_class: restrict partners; classes need integer labels.
+    label: weight of the own label: "realised" (the mean of the mask, default) or "drawn".
+    pad, flip: random crop after padding by `pad` pixels, and mirroring with chance `flip`.
+    num_classes: checks labels, and lets `y.soft()` and `numpy.asarray(y)` do without it.
+    layout, out_layout, dtype, mean, std, pad_mode, pad_value, threads, backend: see `medley.apply`.
+
+    A mixer counts its calls: call k of an epoch takes the draws of the samples from k * batch on,
+    where batch is the largest seen in the epoch (a last batch may be short). `set_epoch(e)` starts
+    an epoch; `state_dict()` and `load_state_dict()` continue after a restart. With `epoch=` and
+    `first=` a call says itself which samples it mixes, and changes no state. Thread-safe.
+    """
+
+    method: str
+    options: dict[str, Any]
+
+    def __init__(self, method: str, **options: Any) -> None:
+        self._setup(method, options)
+
+    def _setup(self, method: str, options: dict[str, Any]) -> None:
+        given = dict(options)
+        self._given = dict(options)
+        self.method = method
+        self.seed = given.pop("seed", 0)
+        self.num_classes = given.pop("num_classes", None)
+        self.layout = given.pop("layout", "nchw")
+        self.out_layout = given.pop("out_layout", None)
+        dtype = given.pop("dtype", None)
+        self.dtype = None if dtype is None else dtype_name(dtype)
+        threads = given.pop("threads", 0)
+        for name in ("mean", "std", "pad_mode", "pad_value", "backend"):
+            given.pop(name, None)
+        if isinstance(self.seed, bool) or not isinstance(self.seed, int):
+            raise TypeError(f"seed must be a whole number, got {type(self.seed).__name__}")
+        if not 0 <= self.seed < 1 << 64:
+            raise ValueError(f"seed must be in [0, 2**64), got {self.seed}")
+        for name in (self.layout, self.out_layout):
+            if name not in ("nchw", "nhwc", None):
+                raise ValueError(f"layout must be nchw or nhwc, got {name!r}")
+        self._sampler = _core.Sampler(method, given, self.seed)
+        self.options = given
+        self._settings = self._settings_with(threads)
+        self._whole_dataset = given.get("pairing") == "dataset"
+        self._lock = threading.Lock()
+        self._epoch = 0
+        self._step = 0
+        self._batch = 0
+
+    def __call__(
+        self,
+        images: Any,
+        labels: Any = None,
+        *,
+        out: Any = None,
+        inplace: bool = False,
+        epoch: int | None = None,
+        first: int | None = None,
+        batch: int | None = None,
+        threads: int | None = None,
+    ) -> Any:
+        """Mixes a batch: `x, y = mix(images, labels)`, or `x = mix(images)`.
+
+        images: (N, C, H, W) and the other forms of `medley.apply`; untouched unless inplace=True.
+        labels: classes, integers of shape (N,), give a `MixedLabels`; floats of shape (N, D) or
+            (N,) (soft labels, several labels, regression) are mixed as vectors; integer class maps
+            of shape (N, H, W) are mixed by the masks.
+        out: an array for the result. inplace: overwrite `images`.
+        epoch, first, batch: which samples these are, instead of counting calls: `first` is the
+            ordinal of the first one in its epoch, a multiple of the batch size `batch` (default N).
+        """
+        if self._whole_dataset:
+            raise ValueError(
+                "pairing dataset mixes with any image of the data set: make a plan with "
+                "mix.plan(batch=..., size=..., dataset_size=...) and apply it to all images"
+            )
+        count = _count(images)
+        if epoch is None and first is None and batch is None:
+            with self._lock:
+                self._batch = batch = max(self._batch, count)
+                first = self._step * batch
+                self._step += 1
+                epoch = self._epoch
+        else:
+            epoch = self._epoch if epoch is None else epoch
+            first = 0 if first is None else first
+            batch = count if batch is None else batch
+        framework = framework_of(images)
+        stream, dlpack_stream = framework.stream(images)
+        fresh = out is None and not inplace
+        target = output_for(
+            framework, images, out, inplace, self.layout, self.out_layout, self.dtype
+        )
+        settings = self._settings if threads is None else self._settings_with(threads)
+        kind = None
+        if labels is not None:
+            if type(labels) is list or type(labels) is tuple:
+                labels = as_array(labels)
+            kind = framework_of(labels)
+        plan, classes, weights = _core.step(
+            self._sampler,
+            settings,
+            images,
+            target,
+            labels,
+            batch,
+            first,
+            epoch,
+            kind is not None and kind.single_weights,
+            stream,
+            dlpack_stream,
+        )
+        x = framework.finish(target, stream) if fresh else target
+        if labels is None:
+            return x
+        if plan is not None:
+            return x, mix_targets(plan, labels, self.num_classes)
+        return x, MixedLabels(
+            kind.adopt(classes, labels), kind.adopt(weights, labels), self.num_classes
+        )
+
+    def plan(
+        self,
+        *,
+        batch: int,
+        size: int | tuple[int, int],
+        epoch: int = 0,
+        first: int = 0,
+        count: int | None = None,
+        dataset_size: int = 0,
+        labels: Any = None,
+        order: Any = None,
+        threads: int = 0,
+    ) -> _core.Plan:
+        """What happens to the samples first ... first + count - 1 of an epoch, without pixels.
+
+        size: (height, width) of the images, or one number for squares.
+        count: samples wanted, default `batch`; a last batch may be short.
+        dataset_size: needed by pairing "dataset", whose plans index the whole data set.
+        labels: classes for same_class and other_class, of the data set if its size is given, else
+            of the `count` samples.
+        order: data-set index of each ordinal of the epoch (a shuffle), integers of shape (n,).
+
+        Changes no state; the same arguments give the same plan, here and elsewhere.
+        """
+        height, width = size if isinstance(size, (tuple, list)) else (size, size)
+        return self._sampler.plan(
+            height, width, batch, first, -1 if count is None else count, epoch, dataset_size,
+            labels, order, threads,
+        )  # fmt: skip
+
+    @property
+    def epoch(self) -> int:
+        """The epoch whose draws calls take."""
+        return self._epoch
+
+    @property
+    def step(self) -> int:
+        """Calls so far in this epoch."""
+        return self._step
+
+    def set_epoch(self, epoch: int) -> None:
+        """Starts an epoch: its first call is call 0."""
+        if isinstance(epoch, bool) or not isinstance(epoch, int) or epoch < 0:
+            raise ValueError(f"epoch must be a whole number >= 0, got {epoch!r}")
+        with self._lock:
+            self._epoch, self._step, self._batch = epoch, 0, 0
+
+    def state_dict(self) -> dict[str, Any]:
+        """Where the sequence of draws stands, as plain numbers."""
+        with self._lock:
+            return {
+                "method": self.method,
+                "seed": self.seed,
+                "epoch": self._epoch,
+                "step": self._step,
+                "batch": self._batch,
+            }
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Continues where `state_dict` was taken; method and seed must be the same."""
+        for name in ("method", "seed"):
+            if state[name] != getattr(self, name):
+                raise ValueError(
+                    f"the state is of {name} {state[name]}, this mixer has {getattr(self, name)}"
+                )
+        with self._lock:
+            self._epoch, self._step = int(state["epoch"]), int(state["step"])
+            self._batch = int(state["batch"])
+
+    def _settings_with(self, threads: int) -> _core.Settings:
+        given = self._given
+        options = _core.Options(
+            list(given.get("mean", ())),
+            list(given.get("std", ())),
+            given.get("pad_mode", "constant"),
+            given.get("pad_value", 0.0),
+            threads,
+            given.get("backend", "auto"),
+        )
+        return _core.Settings(
+            self.layout,
+            self.out_layout or self.layout,
+            options,
+            self.num_classes or 0,
+            bool(given.get("same_class") or given.get("other_class")),
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"method": self.method, "given": self._given, "state": self.state_dict()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._setup(state["method"], state["given"])
+        self.load_state_dict(state["state"])
+
+    def __repr__(self) -> str:
+        shown = {name: value for name, value in self._given.items() if value is not None}
+        arguments = [f"{name}={value!r}" for name, value in shown.items()]
+        if type(self) is Mix:
+            arguments.insert(0, repr(self.method))
+        return f"{type(self).__name__}({', '.join(arguments)})"
+
+
+class NoMix(Mix):
+    """Leaves every image as it is; crop and flip (`pad`, `flip`) and normalising still work.
+
+    Other options: see `Mix`.
+    """
+
+    def __init__(self, **options: Unpack[Common]) -> None:
+        self._setup("none", dict(options))
+
+
+class Mixup(Mix):
+    """Blends two images with one weight for all pixels, lam ~ Beta(alpha, beta).
+
+    Zhang et al., mixup: Beyond Empirical Risk Minimization (2018). beta defaults to alpha.
+    Other options: see `Mix`.
+    """
+
+    def __init__(
+        self, alpha: float = 1.0, beta: float | None = None, **options: Unpack[Common]
+    ) -> None:
+        self._setup("mixup", {"alpha": alpha, "beta": beta, **options})
+
+
+class CutMix(Mix):
+    """Pastes a box of the partner of area 1 - lam into the image.
+
+    placement: "clipped" (cut at the border), "inside" or "wrap". Yun et al. (2019).
+    Other options: see `Mix`.
+    """
+
+    def __init__(
+        self,
+        alpha: float = 1.0,
+        beta: float | None = None,
+        placement: str = "clipped",
+        **options: Unpack[Common],
+    ) -> None:
+        self._setup("cutmix", {"alpha": alpha, "beta": beta, "placement": placement, **options})
+
+
+class Stochastic(Mix):
+    """Mixup with probability q_mix, else CutMix, decided per draw.
+
+    Other options: see `Mix`.
+    """
+
+    def __init__(
+        self,
+        alpha: float = 1.0,
+        beta: float | None = None,
+        placement: str = "clipped",
+        q_mix: float = 0.5,
+        **options: Unpack[Common],
+    ) -> None:
+        self._setup(
+            "stochastic",
+            {"alpha": alpha, "beta": beta, "placement": placement, "q_mix": q_mix, **options},
+        )
+
+
+class HMix(Mix):
+    """CutMix with a smaller box of area (1 - lam) * ratio, Mixup outside it.
+
+    ratio: 0.5 for CIFAR, 0.75 for ImageNet; 0 is Mixup. gamma: draw it from Beta(gamma, gamma).
+    form: "code" (the published code) or "paper". Park, Yun, Chun (2022).
+    Other options: see `Mix`.
+    """
+
+    def __init__(
+        self,
+        alpha: float = 1.0,
+        beta: float | None = None,
+        placement: str = "clipped",
+        form: str = "code",
+        ratio: float = 0.5,
+        gamma: float | None = None,
+        **options: Unpack[Common],
+    ) -> None:
+        self._setup(
+            "hmix",
+            {
+                "alpha": alpha,
+                "beta": beta,
+                "placement": placement,
+                "form": form,
+                "ratio": ratio,
+                "gamma": gamma,
+                **options,
+            },
+        )
+
+
+class GMix(Mix):
+    """A Gaussian bump of one image in the other, around a random pixel.
+
+    alpha: 0.5 for CIFAR, 1 for ImageNet. form: "code", "paper" or "calibrated" (the mean of the
+    mask is lam). Park, Yun, Chun (2022).
+    Other options: see `Mix`.
+    """
+
+    def __init__(
+        self,
+        alpha: float = 0.5,
+        beta: float | None = None,
+        form: str = "code",
+        **options: Unpack[Common],
+    ) -> None:
+        self._setup("gmix", {"alpha": alpha, "beta": beta, "form": form, **options})
+
+
+class Bernoulli(Mix):
+    """Each pixel is the own one with probability lam, independently of the others.
+
+    Other options: see `Mix`.
+    """
+
+    def __init__(
+        self, alpha: float = 1.0, beta: float | None = None, **options: Unpack[Common]
+    ) -> None:
+        self._setup("bernoulli", {"alpha": alpha, "beta": beta, **options})
+
+
+class NMixup(Mix):
+    """A weighted sum of n images, weights ~ Dirichlet(alpha, ..., alpha).
+
+    power: zeta-mixup weights k**-power in random order instead.
+    Other options: see `Mix`.
+    """
+
+    def __init__(
+        self,
+        alpha: float = 1.0,
+        n: int = 3,
+        power: float | None = None,
+        **options: Unpack[Common],
+    ) -> None:
+        self._setup("nmixup", {"alpha": alpha, "n": n, "power": power, **options})
+
+
+class FMix(Mix):
+    """Low-frequency noise cut at a threshold, so that lam of the pixels are the own image's.
+
+    decay: spectral decay. soft: share of the pixels on a soft edge. Harris et al. (2020).
+    Other options: see `Mix`.
+    """
+
+    def __init__(
+        self,
+        alpha: float = 1.0,
+        beta: float | None = None,
+        decay: float = 3.0,
+        soft: float = 0.0,
+        **options: Unpack[Common],
+    ) -> None:
+        self._setup(
+            "fmix", {"alpha": alpha, "beta": beta, "decay": decay, "soft": soft, **options}
+        )
+
+
+class ResizeMix(Mix):
+    """The whole partner, shrunk by a factor uniform on [scale_min, scale_max], pasted in.
+
+    interpolation: "bilinear" or "nearest". Qin et al. (2020). Not in place.
+    Other options: see `Mix`.
+    """
+
+    def __init__(
+        self,
+        placement: str = "clipped",
+        scale_min: float = 0.1,
+        scale_max: float = 0.8,
+        interpolation: str = "bilinear",
+        **options: Unpack[Common],
+    ) -> None:
+        self._setup(
+            "resizemix",
+            {
+                "placement": placement,
+                "scale_min": scale_min,
+                "scale_max": scale_max,
+                "interpolation": interpolation,
+                **options,
+            },
+        )
+
+
+class GaussianField(Mix):
+    """Unbounded Gaussian masks with prescribed moments (Theorem 2 of Park, Yun, Chun, 2022).
+
+    sigma: standard deviation of the mask around lam. length: correlation length as a share of the
+    image side. design: a `medley.Design` instead of these two.
+    Other options: see `Mix`.
+    """
+
+    def __init__(
+        self,
+        alpha: float = 1.0,
+        beta: float | None = None,
+        sigma: float = 0.25,
+        length: float = 0.25,
+        design: _core.Design | None = None,
+        **options: Unpack[Common],
+    ) -> None:
+        self._setup(
+            "gaussian-field",
+            {
+                "alpha": alpha,
+                "beta": beta,
+                "sigma": sigma,
+                "length": length,
+                "design": design,
+                **options,
+            },
+        )
+
+
+class Custom(Mix):
+    """Masks of your own, one chosen at random per draw; lam is its mean.
+
+    masks: floats of shape (K, H, W) or (H, W), weights of the own image, of the images' size.
+    Other options: see `Mix`.
+    """
+
+    def __init__(self, masks: Any, **options: Unpack[Common]) -> None:
+        self._setup("custom", {"masks": masks, **options})

@@ -1,0 +1,134 @@
+"""Applying plans to images."""
+
+from __future__ import annotations
+
+from typing import Any, Sequence
+
+from . import _core
+from ._arrays import Framework, dtype_name, framework_of, numpy_framework
+
+_DEFAULTS = _core.Options()
+_PIXELS = frozenset(("uint8", "float16", "bfloat16", "float32"))
+
+
+def apply(
+    plan: _core.Plan,
+    images: Any,
+    *,
+    out: Any = None,
+    inplace: bool = False,
+    layout: str = "nchw",
+    out_layout: str | None = None,
+    dtype: Any = None,
+    mean: Sequence[float] = (),
+    std: Sequence[float] = (),
+    pad_mode: str = "constant",
+    pad_value: float = 0.0,
+    threads: int = 0,
+    backend: str = "auto",
+) -> Any:
+    """Mixes images as a plan says. Nothing random; the same bits on every backend.
+
+    images: (N, C, H, W), or (N, H, W, C) with layout="nhwc"; (N, H, W) for grey images; (N, D) for
+        vectors. uint8, float16, bfloat16 or float32. Channels-last tensors are recognised by their
+        strides. Strides that the kernels cannot take (negative, zero, every other pixel) are
+        copied first.
+    out: an array of shape (len(plan), ...) to write to; its dtype and memory order decide. Without
+        it a new array of the kind, dtype and memory order of `images` is made.
+    inplace: overwrites `images` and returns it; for two-source methods without windows.
+    out_layout: order of the axes of the result if it is not `layout`.
+    dtype: of the new array: "u8", "f16", "bf16" or "f32", or the framework's own dtype.
+    mean, std: per channel, in units of the input: the result is (value - mean) / std.
+    pad_mode, pad_value: what windows show outside the image, "constant" or "reflect".
+    threads: 0 for all cores. backend: "auto", "cpu", "reference" or "cuda".
+
+    Returns the mixed images, of shape (len(plan), C, H, W) in the order of `out_layout`.
+    """
+    options = _core.Options(list(mean), list(std), pad_mode, pad_value, threads, backend)
+    return run(plan, images, out, inplace, layout, out_layout, dtype, options)
+
+
+def run(
+    plan: _core.Plan,
+    images: Any,
+    out: Any,
+    inplace: bool,
+    layout: str,
+    out_layout: str | None,
+    dtype: Any,
+    options: _core.Options = _DEFAULTS,
+) -> Any:
+    """`apply` with ready options."""
+    framework = framework_of(images)
+    stream, dlpack_stream = framework.stream(images)
+    name = None if dtype is None else dtype_name(dtype)
+    target = output_for(framework, images, out, inplace, layout, out_layout, name, plan)
+    _core.apply(
+        plan, images, target, layout, out_layout or layout, options, stream, dlpack_stream
+    )
+    return framework.finish(target, stream) if out is None and not inplace else target
+
+
+def output_for(
+    framework: Framework,
+    images: Any,
+    out: Any,
+    inplace: bool,
+    layout: str,
+    out_layout: str | None,
+    dtype: str | None,
+    plan: _core.Plan | None = None,
+) -> Any:
+    """The array to write to: the caller's, or a new one for the plan (default: as many images, of
+    the same size, as come in)."""
+    if inplace:
+        if out is not None and out is not images:
+            raise ValueError("inplace=True overwrites images; it cannot be combined with out")
+        if out_layout not in (None, layout):
+            raise ValueError("inplace=True keeps the layout; out_layout must be the same")
+        out = images
+    if out is not None:
+        if not framework_of(out).writable:
+            raise ValueError("JAX arrays are immutable; out and inplace need another kind of array")
+        return out
+    shape = tuple(framework.shape(images))
+    wanted = _output_shape(plan, shape, layout, out_layout or layout)
+    if wanted is None:
+        _core.image_info(images, layout)  # says what is wrong
+    given = framework.dtype(images)
+    if given not in _PIXELS:
+        raise TypeError(f"images must be uint8, float16, bfloat16 or float32, got {given}")
+    if wanted == shape and dtype in (None, given):
+        return framework.empty_like(images)
+    channels_last = layout == "nchw" and out_layout in (None, "nchw")
+    channels_last = channels_last and framework.channels_last(images)
+    return framework.empty(images, wanted, dtype or given, channels_last)
+
+
+def _output_shape(
+    plan: _core.Plan | None, shape: Sequence[int], layout: str, out_layout: str
+) -> tuple[int, ...] | None:
+    if layout == out_layout and plan is None:
+        return tuple(shape) if 2 <= len(shape) <= 4 else None
+    rank = len(shape)
+    if plan is not None:
+        count, (height, width) = len(plan), plan.size
+    elif rank == 4:
+        count, (height, width) = shape[0], shape[2:] if layout == "nchw" else shape[1:3]
+    else:
+        return tuple(shape)
+    if rank == 2:
+        return count, width
+    if rank == 3:
+        return count, height, width
+    if rank != 4:
+        return None
+    channels = shape[1] if layout == "nchw" else shape[3]
+    if out_layout == "nchw":
+        return count, channels, height, width
+    return count, height, width, channels
+
+
+def masks(plan: _core.Plan) -> Any:
+    """The masks of a plan: float64 of shape (B, H, W), weights of the own image."""
+    return numpy_framework().adopt(plan._masks())

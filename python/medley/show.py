@@ -1,0 +1,72 @@
+"""Contact sheets: what a method does, as a picture."""
+
+from __future__ import annotations
+
+from typing import Any, Iterable, Sequence
+
+from . import _core
+from ._arrays import numpy_framework
+from .mixers import Mix
+
+_OF_THE_SHEET = ("lam", "pairing", "mode", "same_class", "other_class")
+
+
+def show(
+    *what: str | Mix,
+    images: Iterable[Any] = (),
+    lams: Sequence[float] = (0.1, 0.3, 0.5, 0.7, 0.9),
+    tile: int = 96,
+    seed: int = 6,
+    title: str = "Mixed sample data augmentation",
+    caption: str = "",
+) -> Any:
+    """A contact sheet: a row per method or mixer, a column per lam, each with its mask.
+
+        medley.show()                                   # every method
+        medley.show("hmix", medley.GMix(form="paper"))  # these two
+        medley.show("cutmix", images=[cat, dog])        # on your own pictures
+
+    images: uint8 of shape (H, W, 3) or (H, W): own image, partner, further partners. Missing ones
+        are drawn.
+    tile: side of a picture in pixels, 16 to 1024.
+
+    Returns uint8 of shape (H, W, 3). A notebook shows it as a picture; `save(path)` writes a PNG.
+    """
+    rows = []
+    for item in what:
+        mixer = item if isinstance(item, Mix) else Mix(item) if item != "custom" else None
+        method = mixer.method if mixer else "custom"
+        options = dict(mixer.options) if mixer else {}
+        options = {k: v for k, v in options.items() if v is not None and k not in _OF_THE_SHEET}
+        note = ", ".join(f"{k} {v}" for k, v in options.items() if isinstance(v, (int, float, str)))
+        rows.append((method, note, method, options))
+    sheet = _core.sheet(rows, list(images), tile, list(lams), seed, title, caption, False)
+    array = numpy_framework().adopt(sheet)
+    return _picture_class()(array) if hasattr(array, "view") else array
+
+
+def _picture_class() -> Any:
+    global _Picture
+    if _Picture is None:
+        import numpy
+
+        class Picture(numpy.ndarray):
+            """A uint8 array of shape (H, W, 3) that notebooks show as a picture."""
+
+            def __new__(cls, array: Any) -> Any:
+                return numpy.asarray(array).view(cls)
+
+            def _repr_png_(self) -> bytes | None:
+                shown = self.dtype == numpy.uint8 and self.ndim in (2, 3) and self.shape[-1] > 0
+                return _core.png(numpy.ascontiguousarray(self)) if shown else None
+
+            def save(self, path: Any) -> None:
+                """Writes a PNG file."""
+                with open(path, "wb") as file:
+                    file.write(_core.png(numpy.ascontiguousarray(self)))
+
+        _Picture = Picture
+    return _Picture
+
+
+_Picture: Any = None

@@ -1,0 +1,325 @@
+#include "python/array.h"
+
+#include <cstring>
+#include <utility>
+
+#include <dlpack/dlpack.h>
+#include <fmt/format.h>
+
+#include "medley/error.h"
+#include "python/buffer.h"
+
+namespace medley::python {
+namespace {
+
+struct ElementInfo {
+  Element element;
+  const char* name;
+  std::int64_t size;
+  char kind;  // i, u, f, B (bfloat), ? (bool)
+};
+
+constexpr ElementInfo kElements[] = {
+    {Element::u8, "uint8", 1, 'u'},      {Element::f16, "float16", 2, 'f'},
+    {Element::bf16, "bfloat16", 2, 'B'}, {Element::f32, "float32", 4, 'f'},
+    {Element::f64, "float64", 8, 'f'},   {Element::i8, "int8", 1, 'i'},
+    {Element::i16, "int16", 2, 'i'},     {Element::i32, "int32", 4, 'i'},
+    {Element::i64, "int64", 8, 'i'},     {Element::u16, "uint16", 2, 'u'},
+    {Element::u32, "uint32", 4, 'u'},    {Element::boolean, "bool", 1, '?'}};
+
+const ElementInfo& info_of(Element element) noexcept {
+  return kElements[static_cast<std::size_t>(element)];
+}
+
+const ElementInfo* find_element(char kind, std::int64_t size) noexcept {
+  for (const ElementInfo& info : kElements) {
+    if (info.kind == kind && info.size == size) return &info;
+  }
+  return nullptr;
+}
+
+/// Kind of a format of the struct module; 0 for what is not a plain number in native order.
+char kind_of_format(const char* format) noexcept {
+  if (format == nullptr) return 'u';
+  if (*format == '@' || *format == '=' || *format == '<') ++format;
+  if (*format == '\0' || format[1] != '\0') return 0;
+  if (std::strchr("bhilqn", *format) != nullptr) return 'i';
+  if (std::strchr("BHILQNc", *format) != nullptr) return 'u';
+  if (std::strchr("efd", *format) != nullptr) return 'f';
+  return *format == '?' ? '?' : 0;
+}
+
+char kind_of_code(std::uint8_t code) noexcept {
+  switch (code) {
+    case kDLInt:
+      return 'i';
+    case kDLUInt:
+      return 'u';
+    case kDLFloat:
+      return 'f';
+    case kDLBfloat:
+      return 'B';
+    case 6:  // kDLBool of later versions
+      return '?';
+    default:
+      return 0;
+  }
+}
+
+std::string type_name(py::handle object) {
+  return py::str(py::type::handle_of(object).attr("__name__"));
+}
+
+float from_half(std::uint16_t bits) noexcept {
+  const std::uint32_t sign = (bits & 0x8000U) << 16U;
+  const std::uint32_t exponent = (bits >> 10U) & 0x1FU;
+  const std::uint32_t fraction = bits & 0x3FFU;
+  if (exponent == 0) {
+    const float value = static_cast<float>(fraction) * 0x1p-24F;
+    return sign != 0 ? -value : value;
+  }
+  const std::uint32_t wide = exponent == 31 ? 0x7F800000U | (fraction << 13U)
+                                            : ((exponent + 112U) << 23U) | (fraction << 13U);
+  const std::uint32_t all = sign | wide;
+  float value = 0;
+  std::memcpy(&value, &all, sizeof value);
+  return value;
+}
+
+template <typename T>
+T load(const std::byte* from) noexcept {
+  T value;
+  std::memcpy(&value, from, sizeof value);
+  return value;
+}
+
+template <typename To>
+To load_as(Element element, const std::byte* from) noexcept {
+  switch (element) {
+    case Element::u8:
+    case Element::boolean:
+      return static_cast<To>(load<std::uint8_t>(from));
+    case Element::i8:
+      return static_cast<To>(load<std::int8_t>(from));
+    case Element::i16:
+      return static_cast<To>(load<std::int16_t>(from));
+    case Element::u16:
+      return static_cast<To>(load<std::uint16_t>(from));
+    case Element::i32:
+      return static_cast<To>(load<std::int32_t>(from));
+    case Element::u32:
+      return static_cast<To>(load<std::uint32_t>(from));
+    case Element::i64:
+      return static_cast<To>(load<std::int64_t>(from));
+    case Element::f64:
+      return static_cast<To>(load<double>(from));
+    case Element::f32:
+      return static_cast<To>(load<float>(from));
+    case Element::f16:
+      return static_cast<To>(from_half(load<std::uint16_t>(from)));
+    case Element::bf16: {
+      const std::uint32_t bits = std::uint32_t{load<std::uint16_t>(from)} << 16U;
+      float value = 0;
+      std::memcpy(&value, &bits, sizeof value);
+      return static_cast<To>(value);
+    }
+  }
+  return To{};
+}
+
+/// Calls visit(pointer) for each element in row-major order.
+template <typename Visit>
+void for_each(const Array& array, std::size_t axis, const std::byte* at, const Visit& visit) {
+  if (axis == array.shape().size()) return visit(at);
+  for (std::int64_t i = 0; i < array.shape()[axis]; ++i) {
+    for_each(array, axis + 1, at + i * array.strides()[axis], visit);
+  }
+}
+
+template <typename To>
+std::vector<To> convert(const Array& array, const char* name) {
+  if (array.device().cuda) {
+    throw InvalidArgument(fmt::format("{} must be in host memory, got a CUDA array", name));
+  }
+  std::vector<To> values(static_cast<std::size_t>(array.values()));
+  if (array.values() == 0) return values;
+  if (size_of(array.element()) == sizeof(To) && is_dense(array) &&
+      is_float(array.element()) == std::is_floating_point_v<To>) {
+    std::memcpy(values.data(), array.data(), values.size() * sizeof(To));
+    return values;
+  }
+  auto next = values.begin();
+  for_each(array, 0, array.data(),
+           [&](const std::byte* at) { *next++ = load_as<To>(array.element(), at); });
+  return values;
+}
+
+}  // namespace
+
+std::int64_t size_of(Element element) noexcept { return info_of(element).size; }
+const char* name_of(Element element) noexcept { return info_of(element).name; }
+Element element_from_name(std::string_view name) {
+  for (const ElementInfo& info : kElements) {
+    if (name == info.name) return info.element;
+  }
+  throw InvalidArgument(fmt::format("unknown element type \"{}\"", name));
+}
+bool is_float(Element element) noexcept {
+  return info_of(element).kind == 'f' || info_of(element).kind == 'B';
+}
+bool is_integer(Element element) noexcept { return !is_float(element); }
+
+struct Array::Holder {
+  Py_buffer buffer{};
+  DLManagedTensor* managed = nullptr;
+
+  ~Holder() {
+    if (buffer.obj != nullptr) PyBuffer_Release(&buffer);
+    if (managed != nullptr && managed->deleter != nullptr) managed->deleter(managed);
+  }
+};
+
+Array::Array(py::handle object, const ArrayRequest& request) : holder_(std::make_unique<Holder>()) {
+  if (PyObject_CheckBuffer(object.ptr()) != 0) {
+    read_buffer(object, request);
+    // The buffer protocol has no word for bfloat16.
+    if (py::isinstance<Buffer>(object)) element_ = object.cast<const Buffer&>().element();
+  } else {
+    read_dlpack(object, request);
+  }
+}
+
+Array::~Array() = default;
+Array::Array(Array&&) noexcept = default;
+Array& Array::operator=(Array&&) noexcept = default;
+
+void Array::read_buffer(py::handle object, const ArrayRequest& request) {
+  const int flags = PyBUF_FORMAT | PyBUF_STRIDES | (request.writable ? PyBUF_WRITABLE : 0);
+  if (PyObject_GetBuffer(object.ptr(), &holder_->buffer, flags) != 0) {
+    py::error_already_set error;
+    // NumPy has no buffer format for the bfloat16 of ml_dtypes.
+    if (py::hasattr(object, "dtype") && py::hasattr(object, "view") &&
+        std::string(py::str(object.attr("dtype"))) == "bfloat16") {
+      read_buffer(object.attr("view")("uint16"), request);
+      element_ = Element::bf16;
+      return;
+    }
+    if (request.writable) {
+      throw InvalidArgument(fmt::format("{} must be writable: {}", request.name,
+                                        std::string(py::str(error.value()))));
+    }
+    throw py::type_error(fmt::format("{} cannot be read as an array: {}", request.name,
+                                     std::string(py::str(error.value()))));
+  }
+  const Py_buffer& buffer = holder_->buffer;
+  const ElementInfo* info = find_element(kind_of_format(buffer.format), buffer.itemsize);
+  if (info == nullptr) {
+    throw py::type_error(fmt::format("{} has elements of a type that cannot be mixed (format {})",
+                                     request.name, buffer.format));
+  }
+  element_ = info->element;
+  data_ = static_cast<std::byte*>(buffer.buf);
+  shape_.assign(buffer.shape, buffer.shape + buffer.ndim);
+  strides_.assign(buffer.strides, buffer.strides + buffer.ndim);
+}
+
+void Array::read_dlpack(py::handle object, const ArrayRequest& request) {
+  static PyObject* const dlpack = PyUnicode_InternFromString("__dlpack__");
+  const auto method = py::reinterpret_steal<py::object>(PyObject_GetAttr(object.ptr(), dlpack));
+  if (!method) {
+    PyErr_Clear();
+    throw py::type_error(fmt::format(
+        "{} must be an array (NumPy, PyTorch, or anything with the buffer protocol or DLPack), "
+        "got {}",
+        request.name, type_name(object)));
+  }
+  const py::object capsule =
+      request.stream ? method(py::arg("stream") = *request.stream) : method();
+  auto* managed = static_cast<DLManagedTensor*>(PyCapsule_GetPointer(capsule.ptr(), "dltensor"));
+  if (managed == nullptr) throw py::error_already_set();
+  PyCapsule_SetName(capsule.ptr(), "used_dltensor");
+  holder_->managed = managed;
+  const DLTensor& tensor = managed->dl_tensor;
+  switch (tensor.device.device_type) {
+    case kDLCPU:
+    case kDLCUDAHost:
+      break;
+    case kDLCUDA:
+    case kDLCUDAManaged:
+      device_ = {true, tensor.device.device_id};
+      break;
+    default:
+      throw py::type_error(
+          fmt::format("{} must be in CPU or CUDA memory, got DLPack device type {}", request.name,
+                      static_cast<int>(tensor.device.device_type)));
+  }
+  const ElementInfo* info =
+      tensor.dtype.lanes == 1 ? find_element(kind_of_code(tensor.dtype.code), tensor.dtype.bits / 8)
+                              : nullptr;
+  if (info == nullptr) {
+    throw py::type_error(fmt::format(
+        "{} has elements of a type that cannot be mixed (DLPack code {}, {} bits)", request.name,
+        static_cast<int>(tensor.dtype.code), static_cast<int>(tensor.dtype.bits)));
+  }
+  element_ = info->element;
+  data_ = static_cast<std::byte*>(tensor.data) + tensor.byte_offset;
+  shape_.assign(tensor.shape, tensor.shape + tensor.ndim);
+  strides_.resize(shape_.size());
+  std::int64_t dense = info->size;
+  for (std::size_t axis = shape_.size(); axis-- > 0;) {
+    strides_[axis] = tensor.strides != nullptr ? tensor.strides[axis] * info->size : dense;
+    dense *= shape_[axis];
+  }
+}
+
+std::int64_t Array::values() const noexcept {
+  std::int64_t count = 1;
+  for (const std::int64_t extent : shape_) count *= extent;
+  return count;
+}
+
+std::string Array::shape_text() const {
+  std::string text;
+  for (const std::int64_t extent : shape_)
+    text += fmt::format("{}{}", text.empty() ? "" : "x", extent);
+  return text.empty() ? "()" : text;
+}
+
+bool is_dense(const Array& array) noexcept {
+  std::int64_t dense = size_of(array.element());
+  for (std::size_t axis = array.shape().size(); axis-- > 0;) {
+    if (array.shape()[axis] != 1 && array.strides()[axis] != dense) return false;
+    dense *= array.shape()[axis];
+  }
+  return true;
+}
+
+void copy_dense(const Array& array, std::byte* to) noexcept {
+  const auto size = static_cast<std::size_t>(size_of(array.element()));
+  for_each(array, 0, array.data(), [&](const std::byte* at) {
+    std::memcpy(to, at, size);
+    to += size;
+  });
+}
+
+std::vector<std::int64_t> integers(const Array& array, const char* name) {
+  if (!is_integer(array.element())) {
+    throw py::type_error(
+        fmt::format("{} must be integers, got {}", name, name_of(array.element())));
+  }
+  return convert<std::int64_t>(array, name);
+}
+
+std::vector<float> floats(const Array& array, const char* name) {
+  return convert<float>(array, name);
+}
+
+std::vector<double> doubles(const Array& array, const char* name) {
+  return convert<double>(array, name);
+}
+
+std::string describe(const Array& array) {
+  return fmt::format("{} of shape {}", name_of(array.element()), array.shape_text());
+}
+
+}  // namespace medley::python

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include "medley/types.h"
+
+namespace medley::python {
+
+namespace py = pybind11;
+
+/// Height and width from (H, W) or one whole number.
+[[nodiscard]] ImageSize size_from(py::handle object);
+
+/// "nchw" or "nhwc".
+[[nodiscard]] Layout layout_from(const char* text);
+
+}  // namespace medley::python

@@ -1,0 +1,170 @@
+#include "python/labels.h"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "medley/error.h"
+#include "medley/labels.h"
+#include "python/array.h"
+#include "python/buffer.h"
+#include "python/device.h"
+#include "python/plan.h"
+
+namespace medley::python {
+namespace {
+
+Array class_labels(const py::object& labels) {
+  Array array(labels, {.name = "labels"});
+  if (array.shape().size() != 1) {
+    throw InvalidArgument(
+        fmt::format("labels must have one axis, a class per image, got {}", describe(array)));
+  }
+  return array;
+}
+
+/// Classes and weights, count x terms each; `single` asks for weights as float32.
+py::tuple mix_classes(const Plan& plan, const py::object& labels, std::int64_t num_classes,
+                      bool single) {
+  const std::vector<std::int64_t> classes = integers(class_labels(labels), "labels");
+  MixedLabels mixed;
+  {
+    const py::gil_scoped_release release;
+    mixed = mix_labels(plan.plan(), classes, num_classes);
+  }
+  return py::make_tuple(classes_buffer(mixed), weights_buffer(mixed, single));
+}
+
+Buffer soft(const py::object& classes, const py::object& weights, std::int64_t num_classes,
+            double smoothing) {
+  const Array class_array(classes, {.name = "classes"});
+  const Array weight_array(weights, {.name = "weights"});
+  if (class_array.shape().size() != 2 || class_array.shape() != weight_array.shape()) {
+    throw InvalidArgument(fmt::format("classes and weights must have one shape N, K, got {} and {}",
+                                      class_array.shape_text(), weight_array.shape_text()));
+  }
+  MixedLabels labels;
+  labels.count = class_array.shape()[0];
+  labels.terms = static_cast<std::int32_t>(class_array.shape()[1]);
+  labels.classes = integers(class_array, "classes");
+  labels.weights = doubles(weight_array, "weights");
+  if (num_classes < 1) {
+    throw InvalidArgument(fmt::format("num_classes must be >= 1, got {}", num_classes));
+  }
+  Buffer rows(Element::f32, {labels.count, num_classes});
+  const py::gil_scoped_release release;
+  soft_labels(labels, num_classes, rows.span<float>(), smoothing);
+  return rows;
+}
+
+/// Rows of numbers: the first axis counts images, the others are one vector.
+Buffer mix_rows(const Plan& plan, const py::object& vectors) {
+  const Array array(vectors, {.name = "labels"});
+  if (array.shape().empty() || array.values() == 0) {
+    throw InvalidArgument(
+        fmt::format("vectors must have the shape N, D with values in it, got {}", describe(array)));
+  }
+  const std::vector<float> in = floats(array, "labels");
+  const std::int64_t width = array.values() / array.shape()[0];
+  std::vector<std::int64_t> shape = array.shape();
+  shape[0] = plan.count();
+  Buffer out(Element::f32, shape);
+  const py::gil_scoped_release release;
+  mix_vectors(plan.plan(), in, width, out.span<float>());
+  return out;
+}
+
+struct Maps {
+  std::vector<std::int64_t> values;
+  ClassMaps view;
+};
+
+Maps class_maps(const py::object& maps) {
+  const Array array(maps, {.name = "maps"});
+  if (array.shape().size() != 3) {
+    throw InvalidArgument(
+        fmt::format("class maps must have the shape N, H, W, got {}", describe(array)));
+  }
+  Maps result;
+  result.values = integers(array, "maps");
+  result.view = {
+      result.values,
+      array.shape()[0],
+      {static_cast<std::int32_t>(array.shape()[1]), static_cast<std::int32_t>(array.shape()[2])}};
+  return result;
+}
+
+Buffer mix_maps(const Plan& plan, const py::object& maps, std::int64_t padding) {
+  const Maps in = class_maps(maps);
+  const ImageSize size = plan.plan().size;
+  Buffer out(Element::i64, {plan.count(), size.height, size.width});
+  const py::gil_scoped_release release;
+  mix_class_maps(plan.plan(), in.view, out.span<std::int64_t>(), padding);
+  return out;
+}
+
+Buffer mix_maps_soft(const Plan& plan, const py::object& maps, std::int64_t num_classes,
+                     std::int64_t ignore) {
+  const Maps in = class_maps(maps);
+  const ImageSize size = plan.plan().size;
+  if (num_classes < 1) {
+    throw InvalidArgument(fmt::format("num_classes must be >= 1, got {}", num_classes));
+  }
+  Buffer out(Element::f32, {plan.count(), num_classes, size.height, size.width});
+  const py::gil_scoped_release release;
+  mix_class_maps_soft(plan.plan(), in.view, num_classes, out.span<float>(), ignore);
+  return out;
+}
+
+/// A dense array in CUDA memory as a span.
+template <typename T>
+std::span<T> device_span(const Array& array, Element element, const char* name) {
+  if (!array.device().cuda || array.element() != element || !is_dense(array)) {
+    throw InvalidArgument(fmt::format("{} must be a contiguous {} array in CUDA memory, got {}",
+                                      name, name_of(element), describe(array)));
+  }
+  return {reinterpret_cast<T*>(array.data()), static_cast<std::size_t>(array.values())};
+}
+
+void mix_classes_cuda(const Plan& plan, const py::object& labels, const py::object& classes,
+                      const py::object& weights, std::int64_t stream,
+                      std::optional<std::int64_t> dlpack_stream) {
+  const Array in(labels, {.name = "labels", .stream = dlpack_stream});
+  const Array to_classes(classes, {.name = "classes", .writable = true, .stream = dlpack_stream});
+  const Array to_weights(weights, {.name = "weights", .writable = true, .stream = dlpack_stream});
+  const auto from = device_span<const std::int64_t>(in, Element::i64, "labels");
+  const auto c = device_span<std::int64_t>(to_classes, Element::i64, "classes");
+  const auto w = device_span<float>(to_weights, Element::f32, "weights");
+  const py::gil_scoped_release release;
+  mix_labels_on_device(plan, from, c, w, in.device(), stream);
+}
+
+}  // namespace
+
+Buffer classes_buffer(const MixedLabels& labels) {
+  return {Element::i64, {labels.count, labels.terms}, labels.classes};
+}
+
+Buffer weights_buffer(const MixedLabels& labels, bool single) {
+  const std::vector<std::int64_t> shape = {labels.count, labels.terms};
+  if (!single) return {Element::f64, shape, labels.weights};
+  return {Element::f32, shape, std::vector<float>(labels.weights.begin(), labels.weights.end())};
+}
+
+void bind_labels(py::module_& module) {
+  module.def("mix_classes", &mix_classes, py::arg("plan"), py::arg("labels"),
+             py::arg("num_classes") = 0, py::arg("single") = false);
+  module.def("mix_classes_cuda", &mix_classes_cuda, py::arg("plan"), py::arg("labels"),
+             py::arg("classes"), py::arg("weights"), py::arg("stream"), py::arg("dlpack_stream"));
+  module.def("soft", &soft, py::arg("classes"), py::arg("weights"), py::arg("num_classes"),
+             py::arg("smoothing") = 0.0);
+  module.def("mix_rows", &mix_rows, py::arg("plan"), py::arg("vectors"));
+  module.def("mix_maps", &mix_maps, py::arg("plan"), py::arg("maps"), py::arg("padding") = -1);
+  module.def("mix_maps_soft", &mix_maps_soft, py::arg("plan"), py::arg("maps"),
+             py::arg("num_classes"), py::arg("ignore") = -1);
+}
+
+}  // namespace medley::python

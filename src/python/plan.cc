@@ -1,0 +1,179 @@
+#include "python/plan.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "medley/error.h"
+#include "python/buffer.h"
+
+namespace medley::python {
+namespace {
+
+std::shared_ptr<Plan> from_json(const std::string& text) {
+  const py::gil_scoped_release release;
+  return std::make_shared<Plan>(plan_from_json(text));
+}
+
+std::string as_json(const Plan& self, bool masks) {
+  const py::gil_scoped_release release;
+  return to_json(self.plan(), masks);
+}
+
+template <typename Get>
+Buffer column(const Plan& self, Element element, const Get& get) {
+  using T = decltype(get(self.plan().entries[0]));
+  std::vector<T> values;
+  values.reserve(self.plan().entries.size());
+  for (const MixEntry& entry : self.plan().entries) values.push_back(get(entry));
+  return {element, {self.count()}, values};
+}
+
+/// The memory as an array of NumPy, or a memory view where that is not installed.
+py::object as_array(Buffer buffer) {
+  const py::object framework = py::module_::import("medley._arrays").attr("numpy_framework")();
+  return framework.attr("adopt")(py::cast(std::move(buffer)));
+}
+
+Buffer masks(const Plan& self) {
+  const MixPlan& plan = self.plan();
+  Buffer result(Element::f64, {self.count(), plan.size.height, plan.size.width});
+  const py::gil_scoped_release release;
+  validate(plan);
+  const auto pixels = static_cast<std::size_t>(plan.size.pixels());
+  for (std::size_t b = 0; b < plan.entries.size(); ++b) {
+    mask_values(plan, plan.entries[b], result.span<double>().subspan(b * pixels, pixels));
+  }
+  return result;
+}
+
+/// Moves an entry of another plan here, with its field and its terms.
+MixEntry adopt(MixPlan& to, const MixPlan& from, MixEntry entry) {
+  if (auto* field = std::get_if<FieldMask>(&entry.mask)) {
+    const auto begin = from.fields.begin() + field->offset;
+    field->offset = std::ssize(to.fields);
+    to.fields.insert(to.fields.end(), begin, begin + from.size.pixels());
+  }
+  if (entry.term_count > 0) {
+    const auto begin = from.terms.begin() + entry.term_begin;
+    entry.term_begin = std::ssize(to.terms);
+    to.terms.insert(to.terms.end(), begin, begin + entry.term_count);
+  }
+  return entry;
+}
+
+std::shared_ptr<Plan> choose(const Plan& self, const Plan& other, const py::object& take) {
+  const std::vector<std::int64_t> chosen = integers(Array(take, {.name = "take"}), "take");
+  const MixPlan& a = self.plan();
+  const MixPlan& b = other.plan();
+  if (!(a.size == b.size) || a.base != b.base || a.entries.size() != b.entries.size() ||
+      chosen.size() != a.entries.size()) {
+    throw InvalidArgument(
+        fmt::format("plans to choose from must have one size, base and number of entries, and a "
+                    "choice for each; got {}, {} and {}",
+                    a.entries.size(), b.entries.size(), chosen.size()));
+  }
+  MixPlan result = a;
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    if (chosen[i] != 0) result.entries[i] = adopt(result, b, b.entries[i]);
+  }
+  return std::make_shared<Plan>(std::move(result));
+}
+
+std::string text(const Plan& self) {
+  const MixPlan& p = self.plan();
+  return fmt::format("<medley.Plan {}: {} samples of {}x{}, seed {}, epoch {}, first {}>", p.method,
+                     p.entries.size(), p.size.height, p.size.width, p.seed, p.epoch, p.first);
+}
+
+}  // namespace
+
+std::int32_t Plan::label_terms() const noexcept {
+  std::int32_t terms = 2;
+  for (const MixEntry& entry : plan_.entries) terms = std::max(terms, entry.term_count);
+  return terms;
+}
+
+void bind_plan(py::module_& module) {
+  py::class_<Plan, std::shared_ptr<Plan>>(
+      module, "Plan",
+      "What to mix, decided in full: nothing random is left. Made by `mix.plan(...)`; immutable,\n"
+      "comparable, picklable, and JSON in and out (schema medley.plan/1).")
+      .def_static("from_json", &from_json, py::arg("text"),
+                  "Reads what `to_json` or the command line wrote. A plan with field masks (fmix, "
+                  "custom, ...) needs their values.")
+      .def("to_json", &as_json, py::arg("masks") = false,
+           "The plan as JSON text; with `masks` every mask is added as rows of numbers.")
+      .def_property_readonly("method", [](const Plan& p) { return p.plan().method; })
+      .def_property_readonly("seed", [](const Plan& p) { return p.plan().seed; })
+      .def_property_readonly("epoch", [](const Plan& p) { return p.plan().epoch; })
+      .def_property_readonly(
+          "first", [](const Plan& p) { return p.plan().first; },
+          "Ordinal of the first entry in its epoch.")
+      .def_property_readonly(
+          "base", [](const Plan& p) { return p.plan().base; },
+          "Source index that means image 0 of the array handed to `apply`.")
+      .def_property_readonly(
+          "size",
+          [](const Plan& p) { return py::make_tuple(p.plan().size.height, p.plan().size.width); },
+          "(height, width) of the outputs.")
+      .def_property_readonly(
+          "entries",
+          [](const Plan& p) -> py::object {
+            return py::module_::import("json").attr("loads")(to_json(p.plan()))["entries"];
+          },
+          "A list of dicts, one per output, as in the JSON.")
+      .def_property_readonly("label_terms", &Plan::label_terms)
+      .def_property_readonly(
+          "own",
+          [](const Plan& p) {
+            return as_array(column(p, Element::i64, [](const MixEntry& e) { return e.own.index; }));
+          },
+          "Index of each own image, int64 of shape (B,); counts from `base`.")
+      .def_property_readonly(
+          "partner",
+          [](const Plan& p) {
+            return as_array(
+                column(p, Element::i64, [](const MixEntry& e) { return e.partner.index; }));
+          },
+          "Index of each (first) partner, int64 of shape (B,); counts from `base`.")
+      .def_property_readonly(
+          "lam",
+          [](const Plan& p) {
+            return as_array(column(p, Element::f64, [](const MixEntry& e) { return e.lam; }));
+          },
+          "lam of each output as drawn or given, float64 of shape (B,).")
+      .def_property_readonly(
+          "label_weight",
+          [](const Plan& p) {
+            return as_array(
+                column(p, Element::f64, [](const MixEntry& e) { return e.label_weight; }));
+          },
+          "What each own label gets, float64 of shape (B,).")
+      .def("_flat",
+           [](const Plan& p) {
+             return column(p, Element::u8, [](const MixEntry& e) {
+               return static_cast<std::uint8_t>(std::holds_alternative<FlatMask>(e.mask));
+             });
+           })
+      .def("_masks", &masks)
+      .def("choose", &choose, py::arg("other"), py::arg("take"),
+           "This plan with the entries of `other` where `take`, of shape (B,), is true.")
+      .def("__len__", &Plan::count)
+      .def("__eq__",
+           [](const Plan& a, const py::object& b) -> py::object {
+             if (!py::isinstance<Plan>(b)) {
+               return py::reinterpret_borrow<py::object>(Py_NotImplemented);
+             }
+             return py::bool_(a.plan() == b.cast<const Plan&>().plan());
+           })
+      .def("__repr__", &text)
+      .def(py::pickle(
+          [](const Plan& p) { return py::make_tuple(to_json(p.plan(), !p.plan().fields.empty())); },
+          [](const py::tuple& state) { return from_json(state[0].cast<std::string>()); }));
+}
+
+}  // namespace medley::python

@@ -1,0 +1,79 @@
+#include "python/sampler.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "medley/gaussian_design.h"
+#include "python/array.h"
+#include "python/convert.h"
+#include "python/plan.h"
+#include "python/policy.h"
+
+namespace medley::python {
+namespace {
+
+std::vector<std::int64_t> optional_integers(const py::object& object, const char* name) {
+  return object.is_none() ? std::vector<std::int64_t>{}
+                          : integers(Array(object, {.name = name}), name);
+}
+
+std::shared_ptr<Plan> plan(PolicySampler& self, std::int32_t height, std::int32_t width,
+                           std::int64_t batch, std::int64_t first, std::int64_t count,
+                           std::uint64_t epoch, std::int64_t dataset_size, const py::object& labels,
+                           const py::object& order, int threads) {
+  const std::vector<std::int64_t> classes = optional_integers(labels, "labels");
+  const std::vector<std::int64_t> ordinals = optional_integers(order, "order");
+  const py::gil_scoped_release release;
+  const PlanRequest request{.batch = batch,
+                            .first = first,
+                            .count = count,
+                            .epoch = epoch,
+                            .dataset_size = dataset_size,
+                            .labels = classes,
+                            .order = ordinals,
+                            .threads = threads};
+  return std::make_shared<Plan>(self.sampler({height, width})->plan(request));
+}
+
+}  // namespace
+
+PolicySampler::PolicySampler(MixPolicy policy, std::uint64_t seed)
+    : policy_(std::move(policy)), seed_(seed) {
+  // Parameters are checked now, not when the first batch comes.
+  ImageSize size{32, 32};
+  if (policy_.masks) size = policy_.masks->size;
+  if (policy_.design) size = policy_.design->size();
+  static_cast<void>(sampler(size));
+}
+
+std::shared_ptr<const Sampler> PolicySampler::sampler(ImageSize size) {
+  const std::lock_guard lock(mutex_);
+  for (const auto& known : samplers_) {
+    if (known->size() == size) return known;
+  }
+  auto made = std::make_shared<const Sampler>(policy_, size, seed_);
+  if (samplers_.size() == kMaxSizes) samplers_.erase(samplers_.begin());
+  samplers_.push_back(made);
+  return made;
+}
+
+void bind_sampler(py::module_& module) {
+  py::class_<PolicySampler>(module, "Sampler")
+      .def(py::init([](const std::string& method, const py::dict& options, std::uint64_t seed) {
+             MixPolicy policy = make_policy(method, options);
+             const py::gil_scoped_release release;
+             return std::make_unique<PolicySampler>(std::move(policy), seed);
+           }),
+           py::arg("method"), py::arg("options"), py::arg("seed"))
+      .def("plan", &plan, py::arg("height"), py::arg("width"), py::arg("batch"),
+           py::arg("first") = 0, py::arg("count") = -1, py::arg("epoch") = 0,
+           py::arg("dataset_size") = 0, py::arg("labels") = py::none(),
+           py::arg("order") = py::none(), py::arg("threads") = 0);
+}
+
+}  // namespace medley::python

@@ -1,0 +1,232 @@
+"""Arrays in and out: frameworks, dtypes, layouts, strides."""
+
+from __future__ import annotations
+
+import array
+import threading
+import time
+
+import numpy as np
+import pytest
+from conftest import METHODS, mixer, random_images
+from hypothesis import given
+from hypothesis import strategies as st
+
+import medley
+import statement
+
+TWO_SOURCES = [m for m in METHODS if m not in ("nmixup", "resizemix")]
+IN_PLACE = [info["name"] for info in medley.methods() if info["in_place"]]
+
+
+@pytest.mark.parametrize("method", TWO_SOURCES)
+def test_agrees_with_the_statement(method):
+    images = random_images((5, 3, 32, 32))
+    plan = mixer(method, seed=1).plan(batch=5, size=32)
+    expected = statement.mix(plan, medley.masks(plan), images)
+    # The statement forms 1 - M in float32, the kernels round it from float64.
+    assert np.allclose(medley.apply(plan, images), expected, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_inputs_stay_untouched(method):
+    images = random_images((4, 3, 32, 32))
+    before = images.copy()
+    mixer(method, seed=1)(images)
+    assert np.array_equal(images, before)
+
+
+@pytest.mark.parametrize("method", IN_PLACE)
+def test_in_place(method):
+    images = random_images((5, 3, 32, 32))
+    plan = mixer(method, seed=1).plan(batch=5, size=32)
+    expected = medley.apply(plan, images)
+    result = medley.apply(plan, images, inplace=True)
+    assert result is images
+    assert np.array_equal(images, expected)
+
+
+def test_in_place_where_it_cannot_be():
+    images = random_images((4, 3, 8, 8))
+    with pytest.raises(ValueError, match="cannot be mixed in place"):
+        medley.ResizeMix(seed=1)(images, inplace=True)
+    with pytest.raises(ValueError, match="out must have contiguous rows"):
+        medley.Mixup()(images[:, :, :, ::2], inplace=True)
+    with pytest.raises(ValueError, match="cannot be combined with out"):
+        medley.Mixup()(images, inplace=True, out=images.copy())
+
+
+def test_out_is_filled_and_returned():
+    images = random_images((4, 3, 8, 8))
+    mix = medley.HMix(seed=1)
+    plan = mix.plan(batch=4, size=8)
+    out = np.empty_like(images)
+    assert medley.apply(plan, images, out=out) is out
+    assert np.array_equal(out, medley.apply(plan, images))
+
+
+@pytest.mark.parametrize("out, text", [
+    (np.empty((4, 3, 8, 9), np.float32), "the output must be 4x3x8x8"),
+    (np.empty((4, 3, 8, 16), np.float32)[..., ::2], "out must have contiguous rows"),
+    (np.broadcast_to(np.float32(0), (4, 3, 8, 8)), "out must be writable"),
+])  # fmt: skip
+def test_out_that_does_not_fit(out, text):
+    with pytest.raises(ValueError, match=text):
+        medley.Mixup()(random_images((4, 3, 8, 8)), out=out)
+
+
+def test_out_may_not_overlap_the_input():
+    memory = random_images((5, 3, 8, 8))
+    with pytest.raises(ValueError, match="overlap"):
+        medley.Mixup()(memory[:4], out=memory[1:])
+
+
+@pytest.mark.parametrize("images, error, text", [
+    ([1, 2], TypeError, "must be an array .*got list"),
+    (np.zeros((2, 1, 4, 4)), TypeError, "got float64"),
+    (np.zeros((2, 1, 4, 4), np.int64), TypeError, "got int64"),
+    (np.zeros((2, 1, 4, 4), complex), TypeError, "got complex128"),
+    (np.zeros(4, np.float32), ValueError, "must have 4 axes"),
+    (np.zeros((2, 1, 1, 4, 4), np.float32), ValueError, "must have 4 axes"),
+    (np.zeros((0, 1, 4, 4), np.float32), ValueError, r"must be in \[1"),
+    (np.zeros((2, 0, 4, 4), np.float32), ValueError, "at least one image, channel and pixel"),
+    (np.zeros((2, 1, 0, 4), np.float32), ValueError, "height and width"),
+])  # fmt: skip
+def test_wrong_images(images, error, text):
+    with pytest.raises(error, match=text):
+        medley.Mixup()(images)
+
+
+def test_grey_images_and_vectors():
+    grey = random_images((4, 8, 6))
+    mix = medley.CutMix(seed=1)
+    x = mix(grey, epoch=0, first=0)
+    assert np.array_equal(x, mix(grey[:, None], epoch=0, first=0)[:, 0])
+    vectors = random_images((4, 10))
+    x = medley.Bernoulli(seed=1)(vectors)
+    assert x.shape == (4, 10)
+    plan = medley.Bernoulli(seed=1).plan(batch=4, size=(1, 10))
+    assert np.array_equal(x, medley.apply(plan, vectors[:, None, None])[:, 0, 0])
+
+
+def test_layouts_agree():
+    images = random_images((4, 3, 8, 6))
+    mix = medley.GMix(seed=1)
+    plan = mix.plan(batch=4, size=(8, 6))
+    expected = medley.apply(plan, images)
+    nhwc = np.ascontiguousarray(images.transpose(0, 2, 3, 1))
+    assert np.array_equal(medley.apply(plan, nhwc, layout="nhwc"), expected.transpose(0, 2, 3, 1))
+    # Channels last in memory, N C H W as axes: recognised, and the result is the same way.
+    view = nhwc.transpose(0, 3, 1, 2)
+    assert medley._core.image_info(view) == {
+        "shape": (4, 3, 8, 6), "dtype": "f32", "memory": "nhwc", "copied": False, "cuda": False,
+    }  # fmt: skip
+    result = medley.apply(plan, view)
+    assert np.array_equal(result, expected)
+    assert result.strides == view.strides
+    assert np.array_equal(medley.apply(plan, nhwc, layout="nhwc", out_layout="nchw"), expected)
+
+
+def test_converts_and_normalises():
+    images = random_images((4, 3, 8, 8), "uint8")
+    mix = medley.Mixup(seed=1, dtype="f32", mean=(100, 110, 120), std=(50, 60, 70))
+    x = mix(images, epoch=0, first=0)
+    assert x.dtype == np.float32
+    plain = medley.Mixup(seed=1, dtype=np.float32)(images)
+    mean = np.array([100, 110, 120], np.float32)[:, None, None]
+    std = np.array([50, 60, 70], np.float32)[:, None, None]
+    assert np.allclose(x, (plain - mean) / std, atol=1e-5)
+    with pytest.raises(ValueError, match="normalise needs mean and stddev for 3 channels"):
+        medley.Mixup(mean=(1,), std=(1,))(images)
+
+
+def test_windows_pad_and_flip():
+    images = random_images((4, 1, 8, 8), "uint8")
+    x = medley.NoMix(seed=1, pad=2, flip=0.5, pad_value=7)(images)
+    plan = medley.NoMix(seed=1, pad=2, flip=0.5).plan(batch=4, size=8)
+    padded = np.pad(images, ((0, 0), (0, 0), (2, 2), (2, 2)), constant_values=7)
+    for b, entry in enumerate(plan.entries):
+        window = entry.get("window", {"dy": 0, "dx": 0, "flip": False})
+        top, left = window["dy"] + 2, window["dx"] + 2
+        cut = padded[b, 0, top : top + 8, left : left + 8]
+        assert np.array_equal(x[b, 0], cut[:, ::-1] if window["flip"] else cut)
+
+
+@pytest.mark.parametrize("backend", medley.backends())
+def test_backends_agree(backend):
+    images = random_images((4, 3, 16, 16))
+    plan = medley.HMix(seed=1).plan(batch=4, size=16)
+    expected = medley.apply(plan, images, backend="reference")
+    assert np.array_equal(medley.apply(plan, images, backend=backend, threads=2), expected)
+
+
+def test_plain_buffers():
+    values = array.array("f", range(32))
+    images = memoryview(values).cast("B").cast("f", (2, 1, 4, 4))
+    x = medley.Mixup(seed=1)(images)
+    expected = medley.Mixup(seed=1)(np.array(values, np.float32).reshape(2, 1, 4, 4))
+    assert np.array_equal(x, expected)
+
+
+@given(
+    method=st.sampled_from(METHODS),
+    dtype=st.sampled_from(["uint8", "float16", "float32"]),
+    shape=st.tuples(*[st.integers(1, n) for n in (5, 4, 9, 11)]),
+    steps=st.tuples(*[st.sampled_from([1, 2, -1, -3]) for _ in range(4)]),
+    axes=st.permutations(range(4)),
+    broadcast=st.sampled_from([None, 0, 1, 2, 3]),
+    seed=st.integers(0, 2**64 - 1),
+)
+def test_any_strides_give_what_a_contiguous_copy_gives(
+    method, dtype, shape, steps, axes, broadcast, seed
+):
+    slack = [n * abs(s) for n, s in zip(shape, steps)]
+    memory = random_images([slack[a] for a in axes], dtype, seed % 1000)
+    images = memory.transpose(np.argsort(axes))
+    images = images[tuple(slice(None, None, s) for s in steps)]
+    images = images[tuple(slice(0, n) for n in shape)]
+    if broadcast is not None:
+        images = np.broadcast_to(images.take([0], broadcast), images.shape)
+    if method == "custom":
+        mix = medley.Custom(np.full(images.shape[2:], 0.25), seed=seed)
+    else:
+        mix = medley.Mix(method, seed=seed)
+    plan = mix.plan(batch=len(images), size=images.shape[2:])
+    expected = medley.apply(plan, np.ascontiguousarray(images))
+    result = medley.apply(plan, images)
+    assert result.dtype == images.dtype and result.shape == images.shape
+    assert np.array_equal(result, expected, equal_nan=dtype != "uint8")
+
+
+@given(offset=st.integers(0, 7), gap=st.integers(0, 3))
+def test_unaligned_and_padded_rows(offset, gap):
+    raw = np.zeros(4 * 3 * 8 * (6 + gap) * 4 + offset, np.uint8)
+    padded = raw[offset:].view(np.float32).reshape(4, 3, 8, 6 + gap)
+    padded[...] = random_images(padded.shape)
+    images = padded[..., :6]
+    plan = medley.Mixup(seed=1).plan(batch=4, size=(8, 6))
+    expected = medley.apply(plan, images.copy())
+    assert np.array_equal(medley.apply(plan, images), expected)
+    assert medley._core.image_info(images)["copied"] == (offset % 4 != 0)
+
+
+def test_the_gil_is_released_while_mixing():
+    images = np.zeros((64, 3, 224, 224), np.float32)
+    plan = medley.GMix(seed=1).plan(batch=64, size=224)
+    ticks = []
+    done = threading.Event()
+
+    def tick():
+        while not done.is_set():
+            ticks.append(time.perf_counter())
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    begin = time.perf_counter()
+    medley.apply(plan, images, threads=1, backend="reference")
+    end = time.perf_counter()
+    done.set()
+    thread.join()
+    # With the GIL held the other thread could not run in the middle of the call.
+    length = end - begin
+    assert any(begin + 0.3 * length < t < end - 0.3 * length for t in ticks)

@@ -1,0 +1,208 @@
+"""Mixers: options, state, errors."""
+
+from __future__ import annotations
+
+import inspect
+import pickle
+import threading
+
+import numpy as np
+import pytest
+from conftest import METHODS, mixer, random_images
+
+import medley
+
+CLASSES = {
+    "none": medley.NoMix,
+    "mixup": medley.Mixup,
+    "cutmix": medley.CutMix,
+    "stochastic": medley.Stochastic,
+    "hmix": medley.HMix,
+    "gmix": medley.GMix,
+    "bernoulli": medley.Bernoulli,
+    "nmixup": medley.NMixup,
+    "fmix": medley.FMix,
+    "resizemix": medley.ResizeMix,
+    "gaussian-field": medley.GaussianField,
+    "custom": medley.Custom,
+}
+
+
+def test_a_class_per_method():
+    assert list(CLASSES) == METHODS
+
+
+@pytest.mark.parametrize("info", medley.methods(), ids=METHODS)
+def test_class_has_the_options_and_defaults_of_the_method(info):
+    parameters = inspect.signature(CLASSES[info["name"]]).parameters
+    own = {k: p.default for k, p in parameters.items() if p.kind != inspect.Parameter.VAR_KEYWORD}
+    assert set(own) == set(info["options"])
+    for name, text in info["options"].items():
+        if text in ("", "alpha"):
+            assert own[name] in (None, inspect.Parameter.empty)
+        elif isinstance(own[name], str):
+            assert own[name] == text
+        else:
+            assert own[name] == float(text)
+
+
+@pytest.mark.parametrize("method", [m for m in METHODS if m != "custom"])
+def test_class_and_name_are_the_same_mixer(method):
+    a = CLASSES[method](seed=5).plan(batch=4, size=16)
+    assert a == medley.Mix(method, seed=5).plan(batch=4, size=16)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_help_has_a_text(method):
+    assert len(inspect.getdoc(CLASSES[method])) > 40
+
+
+def test_calls_walk_through_the_epoch():
+    images = random_images((4, 3, 8, 8))
+    mix = medley.Mixup(seed=1)
+    for step in range(3):
+        x = mix(images)
+        plan = mix.plan(batch=4, size=8, first=4 * step)
+        assert np.array_equal(x, medley.apply(plan, images))
+    assert (mix.epoch, mix.step) == (0, 3)
+
+
+def test_a_short_last_batch_keeps_the_nominal_size():
+    mix = medley.CutMix(seed=1)
+    mix(random_images((4, 1, 8, 8)))
+    images = random_images((3, 1, 8, 8))
+    plan = mix.plan(batch=4, size=8, first=4, count=3)
+    assert np.array_equal(mix(images), medley.apply(plan, images))
+
+
+def test_epochs_differ_and_can_be_set():
+    images = random_images((4, 1, 8, 8))
+    mix = medley.Mixup(seed=1)
+    first = mix(images)
+    mix.set_epoch(1)
+    second = mix(images)
+    mix.set_epoch(0)
+    assert np.array_equal(mix(images), first)
+    assert not np.array_equal(first, second)
+
+
+def test_explicit_ordinals_change_no_state():
+    images = random_images((4, 1, 8, 8))
+    mix = medley.Mixup(seed=1)
+    a = mix(images, epoch=2, first=8)
+    assert mix.step == 0
+    assert np.array_equal(a, mix(images, epoch=2, first=8))
+    assert np.array_equal(a, medley.apply(mix.plan(batch=4, size=8, epoch=2, first=8), images))
+
+
+def test_state_continues_after_a_restart():
+    images = random_images((4, 1, 8, 8))
+    mix = medley.HMix(seed=3)
+    mix.set_epoch(2)
+    mix(images)
+    state = mix.state_dict()
+    expected = [mix(images) for _ in range(3)]
+    again = medley.HMix(seed=3)
+    again.load_state_dict(state)
+    assert all(np.array_equal(again(images), e) for e in expected)
+
+
+def test_state_of_another_mixer_is_refused():
+    with pytest.raises(ValueError, match="seed 3, this mixer has 4"):
+        medley.HMix(seed=4).load_state_dict(medley.HMix(seed=3).state_dict())
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_pickles_with_its_state(method):
+    mix = mixer(method, seed=4)
+    images = random_images((4, 1, 32, 32))
+    mix(images)
+    again = pickle.loads(pickle.dumps(mix))
+    assert type(again) is type(mix)
+    assert np.array_equal(again(images), mix(images))
+
+
+def test_threads_share_a_mixer():
+    images = random_images((8, 3, 16, 16))
+    mix = medley.HMix(seed=1)
+    results = []
+
+    def work():
+        for _ in range(20):
+            results.append(mix(images).tobytes())
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    alone = medley.HMix(seed=1)
+    assert sorted(results) == sorted(alone(images).tobytes() for _ in range(80))
+
+
+@pytest.mark.parametrize(
+    "make, error, text",
+    [
+        (lambda: medley.Mixup(alpha=-0.2), ValueError, "alpha must be > 0, got -0.2"),
+        (lambda: medley.Mixup(alpha=float("nan")), ValueError, "alpha must be > 0, got nan"),
+        (lambda: medley.Mixup(alpha="1"), TypeError, "alpha must be a number, got str"),
+        (lambda: medley.Mixup(alpha=True), TypeError, "alpha must be a number, got bool"),
+        (lambda: medley.Mix("cutmx"), ValueError, 'did you mean "cutmix"'),
+        (lambda: medley.Mix("mixup", ratio=0.5), TypeError, "method mixup has no option ratio"),
+        (lambda: medley.Mixup(rato=1), TypeError, "mixup has no option rato; it takes alpha"),
+        (lambda: medley.CutMix(placement="in"), ValueError, "one of clipped, inside, wrap, got"),
+        (lambda: medley.CutMix(lam=1.5), ValueError, r"lam must be in \[0, 1\] for method cutmix"),
+        (lambda: medley.NMixup(n=2.5), TypeError, "n must be a whole number, got float"),
+        (lambda: medley.NMixup(n=10**30), ValueError, r"n must be in \[2, 1024\]"),
+        (lambda: medley.Mixup(no_self=1), TypeError, "no_self must be True or False, got int"),
+        (lambda: medley.Mixup(seed=-1), ValueError, "seed must be in"),
+        (lambda: medley.Mixup(seed=1.0), TypeError, "seed must be a whole number"),
+        (lambda: medley.Mixup(layout="hwc"), ValueError, "layout must be nchw or nhwc"),
+        (lambda: medley.Mixup(dtype="f64"), ValueError, "dtype must be u8, f16, bf16 or f32"),
+        (lambda: medley.Mixup(backend="tpu"), ValueError, "backend"),
+        (lambda: medley.Mixup(same_class=True, other_class=True), ValueError, "exclude each other"),
+        (lambda: medley.Custom(np.ones((2, 4, 4), int)), TypeError, "masks must be floats"),
+        (lambda: medley.Custom(None), ValueError, "needs at least one mask"),
+    ],
+)
+def test_wrong_options(make, error, text):
+    with pytest.raises(error, match=text):
+        make()
+
+
+def test_numpy_scalars_are_numbers():
+    mix = medley.HMix(alpha=np.float32(2), ratio=np.float64(0.25), pad=np.int64(1), prob=1)
+    same = medley.HMix(alpha=2, ratio=0.25, pad=1)
+    assert mix.plan(batch=2, size=8) == same.plan(batch=2, size=8)
+
+
+def test_dataset_pairing_goes_through_a_plan():
+    images = random_images((10, 1, 8, 8))
+    mix = medley.Mixup(seed=1, pairing="dataset")
+    with pytest.raises(ValueError, match="dataset_size"):
+        mix(images)
+    plan = mix.plan(batch=4, size=8, first=3, count=5, dataset_size=10)
+    assert medley.apply(plan, images).shape == (5, 1, 8, 8)
+
+
+def test_class_rules_take_the_labels():
+    labels = np.array([0, 0, 0, 1, 1, 1])
+    x, y = medley.Mixup(seed=1, same_class=True)(random_images((6, 1, 4, 4)), labels)
+    assert np.array_equal(y.y_a, y.y_b)
+    x, y = medley.Mixup(seed=1, other_class=True)(random_images((6, 1, 4, 4)), labels)
+    assert (y.y_a != y.y_b).all()
+
+
+def test_designs_pickle_and_mix():
+    design = medley.Design.smooth((8, 8), 0.1, 0.5, 0.4)
+    assert design.size == (8, 8)
+    mix = medley.GaussianField(design=design, seed=1)
+    again = pickle.loads(pickle.dumps(mix))
+    assert mix.plan(batch=2, size=8) == again.plan(batch=2, size=8)
+    matrix = np.full((2, 2), 0.3) - [[0, 0.05], [0.05, 0]]
+    dense = medley.Design.dense((1, 2), matrix, np.array([0.5, 0.5]))
+    assert dense.mean == 0.5
+    rows = np.array([[0.3, 0.25], [0.25, 0.3]])
+    assert medley.Design.kronecker(rows, np.eye(1), 0.5).size == (2, 1)
+    with pytest.raises(ValueError, match="matrix must have the shape 2x2"):
+        medley.Design.dense((1, 2), np.eye(3), 0.5)
