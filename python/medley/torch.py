@@ -1,0 +1,68 @@
+"""Losses and metrics for mixed labels in PyTorch: no (N, num_classes) matrix of targets."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from .labels import MixedLabels
+
+__all__ = ["accuracy", "cross_entropy", "soft_on_device"]
+
+
+def cross_entropy(
+    logits: Tensor,
+    labels: MixedLabels | Tensor,
+    *,
+    label_smoothing: float = 0.0,
+    reduction: str = "mean",
+) -> Tensor:
+    """Cross entropy against mixed labels: the sum over terms of weight * CE(logits, class).
+
+    logits: (N, C). labels: a `MixedLabels` of N samples; plain classes (N,) or soft labels (N, C)
+    are accepted too, so that a validation loop can use the same function. The result equals the
+    cross entropy with `labels.soft(C, label_smoothing)`.
+    """
+    if not isinstance(labels, MixedLabels):
+        return functional.cross_entropy(
+            logits, labels, label_smoothing=label_smoothing, reduction=reduction
+        )
+    if logits.ndim != 2 or len(logits) != len(labels):
+        raise ValueError(
+            f"logits must have the shape ({len(labels)}, C), got {tuple(logits.shape)}"
+        )
+    classes = torch.as_tensor(labels.classes, device=logits.device)
+    log_p = functional.log_softmax(logits, dim=1)
+    weights = torch.as_tensor(labels.weights, device=logits.device, dtype=log_p.dtype)
+    loss = -(log_p.gather(1, classes) * weights).sum(1)
+    if label_smoothing > 0:
+        loss = (1 - label_smoothing) * loss - label_smoothing * log_p.mean(1)
+    if reduction == "mean":
+        return loss.mean()
+    if reduction == "sum":
+        return loss.sum()
+    if reduction == "none":
+        return loss
+    raise ValueError(f"reduction must be mean, sum or none, got {reduction!r}")
+
+
+def accuracy(logits: Tensor, labels: MixedLabels | Tensor) -> Tensor:
+    """Mean weight of the predicted class: 1 where the prediction is the whole label.
+
+    logits: (N, C). The accuracy of training on mixed samples; at most the mean greatest weight.
+    """
+    prediction = logits.argmax(1)
+    if not isinstance(labels, MixedLabels):
+        return (prediction == labels).float().mean()
+    classes = torch.as_tensor(labels.classes, device=logits.device)
+    weights = torch.as_tensor(labels.weights, device=logits.device, dtype=torch.float32)
+    return ((classes == prediction[:, None]) * weights).sum(1).mean()
+
+
+def soft_on_device(labels: MixedLabels, num_classes: int, smoothing: float = 0.0) -> Tensor:
+    """`labels.soft(...)` computed on the labels' own device; labels out of range are an error."""
+    rows = torch.full(
+        (len(labels), num_classes), smoothing / num_classes, device=labels.classes.device
+    )
+    return rows.scatter_add_(1, labels.classes, labels.weights.float() * (1 - smoothing))

@@ -1,0 +1,123 @@
+"""Callables in the style of torchvision.transforms.v2: images and labels in, soft labels out.
+
+    from medley.torchvision import CutMix, MixUp, HMix
+    cutmix = CutMix(num_classes=100)
+    images, labels = cutmix(images, labels)     # or cutmix((images, labels)), or a dict
+
+images: (N, C, H, W). labels: classes (N,) or soft labels (N, num_classes). As in torchvision one
+draw serves the whole batch and the partner is the neighbour in the batch; give `mode="sample"` or
+`pairing="batch"` for more variety. Inputs are not changed.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+
+from .labels import MixedLabels
+from .mixers import Mix
+
+__all__ = ["CutMix", "GMix", "HMix", "Mixed", "MixUp"]
+
+
+class Mixed:
+    """Any method as a transform: `Mixed("fmix", num_classes=100, decay=3.0)`.
+
+    num_classes: of the soft labels; not needed where labels are soft already.
+    labels_getter: finds the labels in a sample that is not (images, labels): a function, or the key
+        of a dict. By default the key is "labels" or "label", in any case.
+    Other options: those of `medley.Mix`; mode is "batch" and pairing "roll" unless given.
+    """
+
+    def __init__(
+        self,
+        method: str,
+        *,
+        num_classes: int | None = None,
+        labels_getter: Callable[[Any], Any] | str = "default",
+        **options: Any,
+    ) -> None:
+        self.num_classes = num_classes
+        self.mix = Mix(method, **{"mode": "batch", "pairing": "roll", **options})
+        self._labels_getter = labels_getter
+
+    def __call__(self, *inputs: Any) -> Any:
+        sample = inputs if len(inputs) > 1 else inputs[0]
+        labels = self._find_labels(sample)
+        images = self._find_images(sample, labels)
+        x, y = self.mix(images, labels)
+        if isinstance(y, MixedLabels):
+            if self.num_classes is None:
+                raise ValueError("num_classes must be given to mix labels that are classes")
+            y = y.soft(self.num_classes)
+        return _replace(sample, {id(images): x, id(labels): y})
+
+    def _find_labels(self, sample: Any) -> Any:
+        if callable(self._labels_getter):
+            return self._labels_getter(sample)
+        if isinstance(sample, dict):
+            if self._labels_getter != "default":
+                return sample[self._labels_getter]
+            for key, value in sample.items():
+                if str(key).lower() in ("label", "labels"):
+                    return value
+            raise ValueError("no labels found: the sample needs a key label or labels")
+        if isinstance(sample, (tuple, list)) and len(sample) == 2:
+            return sample[1]
+        raise ValueError("a sample must be (images, labels) or a dict; else give labels_getter")
+
+    @staticmethod
+    def _find_images(sample: Any, labels: Any) -> Any:
+        values = sample.values() if isinstance(sample, dict) else sample
+        found = [v for v in values if v is not labels and len(getattr(v, "shape", ())) == 4]
+        if len(found) != 1:
+            raise ValueError(f"a sample needs one batch of images (N, C, H, W), got {len(found)}")
+        return found[0]
+
+    def set_epoch(self, epoch: int) -> None:
+        """Starts an epoch."""
+        self.mix.set_epoch(epoch)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(num_classes={self.num_classes}, mix={self.mix!r})"
+
+
+def _replace(sample: Any, new: dict[int, Any]) -> Any:
+    if isinstance(sample, dict):
+        return {key: new.get(id(value), value) for key, value in sample.items()}
+    return type(sample)([new.get(id(value), value) for value in sample])
+
+
+class MixUp(Mixed):
+    """As torchvision.transforms.v2.MixUp. Other options: those of `medley.Mixup`."""
+
+    def __init__(
+        self, *, alpha: float = 1.0, num_classes: int | None = None, **options: Any
+    ) -> None:
+        super().__init__("mixup", num_classes=num_classes, alpha=alpha, **options)
+
+
+class CutMix(Mixed):
+    """As torchvision.transforms.v2.CutMix. Other options: those of `medley.CutMix`."""
+
+    def __init__(
+        self, *, alpha: float = 1.0, num_classes: int | None = None, **options: Any
+    ) -> None:
+        super().__init__("cutmix", num_classes=num_classes, alpha=alpha, **options)
+
+
+class HMix(Mixed):
+    """HMix as a transform. Other options: those of `medley.HMix`."""
+
+    def __init__(
+        self, *, alpha: float = 1.0, num_classes: int | None = None, **options: Any
+    ) -> None:
+        super().__init__("hmix", num_classes=num_classes, alpha=alpha, **options)
+
+
+class GMix(Mixed):
+    """GMix as a transform. Other options: those of `medley.GMix`."""
+
+    def __init__(
+        self, *, alpha: float = 0.5, num_classes: int | None = None, **options: Any
+    ) -> None:
+        super().__init__("gmix", num_classes=num_classes, alpha=alpha, **options)

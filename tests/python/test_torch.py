@@ -1,0 +1,296 @@
+"""PyTorch tensors, losses, and the adapters for timm and torchvision."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+from conftest import METHODS, mixer, random_images
+
+import medley
+import statement
+
+torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+import medley.timm  # noqa: E402
+import medley.torch  # noqa: E402
+import medley.torchvision  # noqa: E402
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_tensors_are_mixed_like_arrays(method):
+    images = random_images((5, 3, 32, 32))
+    labels = np.arange(5)
+    a, y_a = mixer(method, seed=1)(images, labels)
+    b, y_b = mixer(method, seed=1)(torch.from_numpy(images), torch.from_numpy(labels))
+    assert isinstance(b, torch.Tensor)
+    assert np.array_equal(a, b.numpy())
+    assert isinstance(y_b.weight, torch.Tensor) and y_b.weight.dtype == torch.float32
+    assert np.array_equal(y_a.classes, y_b.classes.numpy())
+
+
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.float16, torch.bfloat16, torch.float32])
+def test_dtypes(dtype):
+    images = (torch.rand(4, 3, 8, 8) * 255).to(dtype)
+    x = medley.CutMix(seed=1)(images)
+    assert x.dtype == dtype
+    plan = medley.CutMix(seed=1).plan(batch=4, size=8)
+    expected = medley.apply(plan, images.float().numpy())
+    assert np.array_equal(x.float().numpy(), expected)
+    assert medley.apply(plan, images, dtype=torch.bfloat16).dtype == torch.bfloat16
+
+
+def test_channels_last_is_recognised_and_kept():
+    images = torch.rand(4, 3, 8, 6).contiguous(memory_format=torch.channels_last)
+    assert medley._core.image_info(images)["memory"] == "nhwc"
+    x = medley.GMix(seed=1)(images)
+    assert x.is_contiguous(memory_format=torch.channels_last)
+    assert torch.equal(x, medley.GMix(seed=1)(images.contiguous()))
+    x = medley.GMix(seed=1, dtype="bf16")(images)
+    assert x.is_contiguous(memory_format=torch.channels_last)
+
+
+def test_out_and_in_place_are_the_callers_memory():
+    images = torch.rand(4, 3, 8, 8)
+    out = torch.empty_like(images)
+    where = out.data_ptr()
+    assert medley.Mixup(seed=1)(images, out=out) is out
+    assert out.data_ptr() == where
+    expected = out.clone()
+    assert medley.Mixup(seed=1)(images, inplace=True) is images
+    assert torch.equal(images, expected)
+    mixed = np.empty((4, 3, 8, 8), np.float32)  # frameworks may be combined
+    medley.Mixup(seed=1)(torch.rand(4, 3, 8, 8), out=mixed)
+
+
+def test_single_samples_and_views():
+    images = torch.rand(8, 3, 8, 8)
+    mix = medley.Mixup(seed=1)
+    assert mix(images[:1]).shape == (1, 3, 8, 8)
+    plan = mix.plan(batch=4, size=8)
+    assert torch.equal(medley.apply(plan, images[::2]), medley.apply(plan, images[::2].clone()))
+    expanded = images[:1].expand(4, 3, 8, 8)
+    assert torch.equal(medley.apply(plan, expanded), medley.apply(plan, expanded.clone()))
+
+
+def test_gradients_are_refused():
+    with pytest.raises((RuntimeError, BufferError), match="gradient"):
+        medley.Mixup()(torch.rand(2, 1, 4, 4, requires_grad=True))
+
+
+@pytest.mark.parametrize("method", ["mixup", "nmixup", "none"])
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
+def test_cross_entropy_is_that_of_soft_labels(method, smoothing, reduction):
+    logits = torch.randn(6, 10, requires_grad=True)
+    _, y = mixer(method, seed=1)(torch.rand(6, 1, 32, 32), torch.arange(6))
+    loss = medley.torch.cross_entropy(
+        logits, y, label_smoothing=smoothing, reduction=reduction
+    )
+    expected = torch.nn.functional.cross_entropy(
+        logits, y.soft(10, smoothing), reduction=reduction
+    )
+    assert torch.allclose(loss, expected, atol=1e-6)
+    grad, expected_grad = (torch.autograd.grad(v.sum(), logits)[0] for v in (loss, expected))
+    assert torch.allclose(grad, expected_grad, atol=1e-6)
+    if reduction == "mean":
+        assert torch.equal(y.loss(logits, label_smoothing=smoothing), loss)
+
+
+def test_cross_entropy_takes_plain_labels_and_checks_shapes():
+    logits = torch.randn(6, 10)
+    labels = torch.arange(6)
+    expected = torch.nn.functional.cross_entropy(logits, labels)
+    assert torch.equal(medley.torch.cross_entropy(logits, labels), expected)
+    _, y = medley.Mixup()(torch.rand(5, 1, 4, 4), torch.arange(5))
+    with pytest.raises(ValueError, match=r"logits must have the shape \(5, C\)"):
+        medley.torch.cross_entropy(logits, y)
+
+
+def test_accuracy_counts_weights():
+    _, y = medley.Mixup(seed=1)(torch.rand(6, 1, 4, 4), torch.arange(6))
+    logits = y.soft(6)
+    expected = torch.where(y.y_a == y.y_b, torch.ones(6), torch.maximum(y.weight, 1 - y.weight))
+    assert torch.isclose(medley.torch.accuracy(logits, y), expected.mean())
+    assert medley.torch.accuracy(torch.eye(6), torch.arange(6)) == 1
+
+
+def test_soft_on_device_equals_soft():
+    _, y = medley.NMixup(seed=1)(torch.rand(6, 1, 4, 4), torch.arange(6))
+    assert torch.allclose(medley.torch.soft_on_device(y, 10, 0.1), y.soft(10, 0.1), atol=1e-6)
+
+
+def test_labels_move_and_pickle():
+    _, y = medley.Mixup(seed=1)(torch.rand(6, 1, 4, 4), torch.arange(6))
+    moved = y.to("cpu")
+    assert torch.equal(moved.classes, y.classes)
+    again = pickle.loads(pickle.dumps(y))
+    assert torch.equal(again.weights, y.weights)
+
+
+# timm
+
+
+@pytest.mark.parametrize("count", [8, 7])
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+def test_timm_mixup_in_batch_mode(count, smoothing):
+    images = random_images((count, 3, 16, 16))
+    labels = np.arange(count) % 5
+    fn = medley.timm.Mixup(mixup_alpha=0.8, label_smoothing=smoothing, num_classes=5, seed=3)
+    plan = fn.plan(batch=count, size=(16, 16))
+    lam = plan.lam[0]
+    assert (plan.lam == lam).all()
+    x = torch.from_numpy(images.copy())
+    mixed, target = fn(x, torch.from_numpy(labels))
+    assert mixed is x  # in place, as timm
+    assert np.allclose(mixed.numpy(), statement.timm_mixup(images, lam), atol=1e-6)
+    expected = statement.timm_target(labels, 5, lam, smoothing)
+    assert np.allclose(target.numpy(), expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("count", [8, 7])
+@pytest.mark.parametrize("minmax", [None, (0.2, 0.8)])
+def test_timm_cutmix_in_batch_mode(count, minmax):
+    images = random_images((count, 3, 16, 20))
+    labels = np.arange(count) % 5
+    fn = medley.timm.Mixup(0.0, 1.0, cutmix_minmax=minmax, num_classes=5, seed=3)
+    box = fn.plan(batch=count, size=(16, 20)).entries[0]["mask"]
+    expected, lam = statement.timm_cutmix(
+        images, (box["top"], box["left"], box["height"], box["width"])
+    )
+    if minmax is not None:
+        assert 0.2 * 16 - 1 < box["height"] < 0.8 * 16 and 0.2 * 20 - 1 < box["width"] < 0.8 * 20
+    mixed, target = fn(torch.from_numpy(images.copy()), torch.from_numpy(labels))
+    assert np.array_equal(mixed.numpy(), expected)
+    assert np.allclose(target.numpy(), statement.timm_target(labels, 5, lam, 0.1), atol=1e-6)
+
+
+@pytest.mark.parametrize("mode", ["batch", "pair", "elem"])
+def test_timm_switches_between_two_laws(mode):
+    fn = medley.timm.Mixup(0.2, 5.0, switch_prob=0.25, mode=mode, prob=0.75, num_classes=5, seed=1)
+    kinds = {"flat": [], "box": []}
+    unmixed = 0
+    for step in range(200):
+        for entry in fn.plan(batch=4, size=(32, 32), first=4 * step).entries:
+            kinds[entry["mask"]["kind"]].append(entry["lam"])
+    flat = np.array(kinds["flat"])
+    unmixed = (flat == 1).sum()
+    share = len(kinds["box"]) / (800 - unmixed)
+    assert abs(unmixed / 800 - 0.25) < 0.11  # 200 draws in batch mode: 3.5 standard deviations
+    assert abs(share - 0.25) < 0.13
+    assert np.std(flat[flat < 1]) > 0.33 > 0.22 > np.std(kinds["box"])  # Beta(0.2), Beta(5)
+
+
+def test_timm_pairs_share_a_draw():
+    fn = medley.timm.Mixup(1.0, mode="pair", num_classes=5, seed=1)
+    lam = fn.plan(batch=7, size=(8, 8)).lam
+    assert np.array_equal(lam, lam[::-1])
+    assert len(set(lam[:4])) == 4
+
+
+def test_timm_elements_differ_and_drawn_labels():
+    fn = medley.timm.Mixup(0.0, 1.0, mode="elem", correct_lam=False, num_classes=5, seed=1)
+    plan = fn.plan(batch=6, size=(8, 8))
+    assert len(set(plan.lam)) == 6
+    assert np.array_equal(plan.lam, plan.label_weight)
+
+
+@pytest.mark.parametrize("method", ["hmix", "gmix"])
+def test_timm_with_other_methods(method):
+    fn = medley.timm.Mixup(mixup_alpha=0.7, method=method, num_classes=5, seed=1)
+    images = torch.rand(5, 3, 8, 8)
+    expected = medley.Mix(method, alpha=0.7, mode="batch", pairing="reverse", seed=1)(images)
+    mixed, target = fn(images.clone(), torch.arange(5))
+    assert torch.equal(mixed, expected)
+    assert target.shape == (5, 5)
+    assert medley.timm.Mixup(method="hmix", ratio=0.25).plan(batch=2, size=(8, 8))
+
+
+def test_timm_can_be_switched_off_and_resumed():
+    fn = medley.timm.Mixup(num_classes=5)
+    fn.mixup_enabled = False
+    images = torch.rand(4, 1, 8, 8)
+    mixed, target = fn(images.clone(), torch.arange(4))
+    assert torch.equal(mixed, images)
+    assert torch.allclose(target.max(1).values, torch.full((4,), 0.92))
+    assert fn.state_dict()["step"] == 1
+    with pytest.raises(ValueError, match="mixup_alpha > 0"):
+        medley.timm.Mixup(0.0, 0.0)
+    with pytest.raises(TypeError, match="ratio need a method"):
+        medley.timm.Mixup(ratio=0.5)
+
+
+def test_timm_fast_collate():
+    fn = medley.timm.FastCollateMixup(num_classes=5, seed=2)
+    batch = [(image, i % 5) for i, image in enumerate(random_images((6, 3, 8, 8), "uint8"))]
+    x, target = fn(batch)
+    assert x.dtype == torch.uint8 and x.shape == (6, 3, 8, 8) and target.shape == (6, 5)
+    lam = fn.plan(batch=6, size=(8, 8)).lam[0]
+    stacked = np.stack([image for image, _ in batch]).astype(np.float32)
+    assert np.abs(statement.timm_mixup(stacked, lam) - x.numpy()).max() <= 0.5001
+
+
+# torchvision
+
+
+@pytest.mark.parametrize("name", ["MixUp", "CutMix", "HMix", "GMix"])
+def test_torchvision_transforms(name):
+    transform = getattr(medley.torchvision, name)(num_classes=5, seed=1)
+    images, labels = torch.rand(6, 3, 16, 16), torch.arange(6) % 5
+    before = images.clone()
+    x, y = transform(images, labels)
+    assert torch.equal(images, before)
+    assert x.shape == images.shape and y.shape == (6, 5)
+    assert torch.allclose(y.sum(1), torch.ones(6))
+    plan = transform.mix.plan(batch=6, size=16)
+    assert np.array_equal(plan.partner, (plan.own + 1) % 6)
+    assert torch.equal(x, medley.apply(plan, images))
+    transform.set_epoch(0)
+    again = transform({"image": images, "labels": labels, "id": 7})
+    assert again["id"] == 7 and torch.equal(again["image"], x) and torch.equal(again["labels"], y)
+    transform.set_epoch(0)
+    pair = transform((images, labels))
+    assert isinstance(pair, tuple) and torch.equal(pair[1], y)
+
+
+def test_torchvision_with_soft_labels_and_getters():
+    images, soft = torch.rand(6, 3, 8, 8), torch.eye(6)
+    x, y = medley.torchvision.CutMix()(images, soft)
+    assert torch.allclose(y.sum(1), torch.ones(6))
+    transform = medley.torchvision.MixUp(labels_getter=lambda sample: sample["y"])
+    assert transform({"x": images, "y": soft})["y"].shape == (6, 6)
+    transform = medley.torchvision.MixUp(labels_getter="y")
+    assert transform({"x": images, "y": soft})["y"].shape == (6, 6)
+    with pytest.raises(ValueError, match="num_classes must be given"):
+        medley.torchvision.MixUp()(images, torch.arange(6))
+    with pytest.raises(ValueError, match="no labels found"):
+        medley.torchvision.MixUp()({"x": images})
+
+
+# CUDA
+
+
+def test_cuda_tensors():
+    if not torch.cuda.is_available():
+        pytest.skip("no CUDA device")
+    if not medley._core.has_cuda:
+        pytest.skip("built without CUDA")
+    for method in METHODS:
+        images, labels = torch.rand(6, 3, 32, 32), torch.arange(6)
+        x, y = mixer(method, seed=1)(images, labels)
+        stream = torch.cuda.Stream()
+        with torch.cuda.stream(stream):
+            a, b = mixer(method, seed=1)(images.cuda(), labels.cuda())
+        stream.synchronize()
+        assert torch.equal(a.cpu(), x)
+        assert torch.equal(b.classes.cpu(), y.classes)
+        assert torch.allclose(b.soft(10, 0.1).cpu(), y.soft(10, 0.1), atol=1e-6)
+
+
+def test_cuda_tensors_need_a_cuda_build():
+    if not torch.cuda.is_available():
+        pytest.skip("no CUDA device")
+    if medley._core.has_cuda:
+        pytest.skip("built with CUDA")
+    with pytest.raises(ValueError, match="MEDLEY_BUILD_CUDA"):
+        medley.Mixup()(torch.rand(2, 3, 4, 4).cuda())
