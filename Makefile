@@ -2,7 +2,7 @@
 
 JOBS ?= $(shell nproc)
 
-.PHONY: help build demo test test-full bench-core fuzz format lint asan tsan deps clean
+.PHONY: help build demo python test test-full bench-core fuzz format lint asan tsan deps clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 14
@@ -16,6 +16,9 @@ build: deps  ## Build the program build/medley and the libraries
 
 demo: build  ## Mix, explain and train with every method, on embedded data: build/demo
 	@tools/demo
+
+python: deps  ## Build the Python wheel into dist/, without network
+	@/usr/bin/python3 python/packaging/medley_build.py dist
 
 test: deps  ## Everything that must pass: format, build, tests, sanitizers, CUDA build
 	@tools/check
@@ -42,4 +45,4 @@ tsan: deps  ## The tests under ThreadSanitizer
 	@tools/sanitize tsan
 
 clean:  ## Remove everything that was built
-	@rm -rf build
+	@rm -rf build dist
