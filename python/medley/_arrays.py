@@ -140,11 +140,17 @@ class Torch(Framework):
 
     def __init__(self) -> None:
         import torch
+        import torch.utils.dlpack
 
         self._torch = torch
         self._dtypes = {getattr(torch, name): name for name in _TORCH_DTYPES}
+        _core.set_quick_export(torch.Tensor, torch.utils.dlpack.to_dlpack)
 
     def stream(self, array: Any) -> tuple[int, int | None]:
+        if array.requires_grad:
+            raise ValueError(
+                "images must not require gradients, since mixing has none; pass images.detach()"
+            )
         if not array.is_cuda:
             return 0, None
         # The work runs on the tensor's own stream, so nothing has to wait (-1).

@@ -19,12 +19,27 @@ class MixedLabels:
     known. Arrays are of the kind that the labels were.
     """
 
-    __slots__ = ("classes", "weights", "num_classes")
+    __slots__ = ("_classes", "_weights", "_like", "num_classes")
 
-    def __init__(self, classes: Any, weights: Any, num_classes: int | None = None) -> None:
-        self.classes = classes
-        self.weights = weights
+    def __init__(
+        self, classes: Any, weights: Any, num_classes: int | None = None, like: Any = None
+    ) -> None:
+        self._classes = classes
+        self._weights = weights
+        self._like = like  # buffers become arrays of this one's kind when they are asked for
         self.num_classes = num_classes
+
+    @property
+    def classes(self) -> Any:
+        if type(self._classes) is _core.Buffer:
+            self._classes = framework_of(self._like).adopt(self._classes, self._like)
+        return self._classes
+
+    @property
+    def weights(self) -> Any:
+        if type(self._weights) is _core.Buffer:
+            self._weights = framework_of(self._like).adopt(self._weights, self._like)
+        return self._weights
 
     @property
     def y_a(self) -> Any:
@@ -80,7 +95,7 @@ class MixedLabels:
         return iter((self.y_a, self.y_b, self.weight))
 
     def __len__(self) -> int:
-        return len(self.classes)
+        return self._classes.shape[0]
 
     def __repr__(self) -> str:
         return f"MixedLabels(y_a={self.y_a!r}, y_b={self.y_b!r}, weight={self.weight!r})"

@@ -175,9 +175,7 @@ class Mix:
             return x
         if plan is not None:
             return x, mix_targets(plan, labels, self.num_classes)
-        return x, MixedLabels(
-            kind.adopt(classes, labels), kind.adopt(weights, labels), self.num_classes
-        )
+        return x, MixedLabels(classes, weights, self.num_classes, labels)
 
     def plan(
         self,

@@ -66,6 +66,10 @@ char kind_of_code(std::uint8_t code) noexcept {
   }
 }
 
+// A type and its quicker export; never released, since the interpreter may be gone by then.
+PyTypeObject* quick_type = nullptr;
+PyObject* quick_export = nullptr;
+
 std::string type_name(py::handle object) {
   return py::str(py::type::handle_of(object).attr("__name__"));
 }
@@ -224,6 +228,9 @@ void Array::read_buffer(py::handle object, const ArrayRequest& request) {
 }
 
 void Array::read_dlpack(py::handle object, const ArrayRequest& request) {
+  if (Py_TYPE(object.ptr()) == quick_type) {
+    return read_capsule(py::reinterpret_borrow<py::function>(quick_export)(object), request);
+  }
   static PyObject* const dlpack = PyUnicode_InternFromString("__dlpack__");
   const auto method = py::reinterpret_steal<py::object>(PyObject_GetAttr(object.ptr(), dlpack));
   if (!method) {
@@ -233,8 +240,10 @@ void Array::read_dlpack(py::handle object, const ArrayRequest& request) {
         "got {}",
         request.name, type_name(object)));
   }
-  const py::object capsule =
-      request.stream ? method(py::arg("stream") = *request.stream) : method();
+  read_capsule(request.stream ? method(py::arg("stream") = *request.stream) : method(), request);
+}
+
+void Array::read_capsule(const py::object& capsule, const ArrayRequest& request) {
   auto* managed = static_cast<DLManagedTensor*>(PyCapsule_GetPointer(capsule.ptr(), "dltensor"));
   if (managed == nullptr) throw py::error_already_set();
   PyCapsule_SetName(capsule.ptr(), "used_dltensor");
@@ -283,6 +292,11 @@ std::string Array::shape_text() const {
   for (const std::int64_t extent : shape_)
     text += fmt::format("{}{}", text.empty() ? "" : "x", extent);
   return text.empty() ? "()" : text;
+}
+
+void set_quick_export(const py::type& type, const py::function& function) {
+  quick_type = reinterpret_cast<PyTypeObject*>(py::object(type).release().ptr());
+  quick_export = py::object(function).release().ptr();
 }
 
 bool is_dense(const Array& array) noexcept {

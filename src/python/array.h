@@ -70,6 +70,7 @@ class Array {
 
   void read_buffer(py::handle object, const ArrayRequest& request);
   void read_dlpack(py::handle object, const ArrayRequest& request);
+  void read_capsule(const py::object& capsule, const ArrayRequest& request);
 
   std::unique_ptr<Holder> holder_;
   std::byte* data_ = nullptr;
@@ -78,6 +79,10 @@ class Array {
   std::vector<std::int64_t> shape_;
   std::vector<std::int64_t> strides_;
 };
+
+/// Arrays of exactly this type are read through `function`, which returns a DLPack capsule: for a
+/// framework whose `__dlpack__` is slower than that. The caller sees to streams.
+void set_quick_export(const py::type& type, const py::function& function);
 
 /// Whether the elements lie one after the other in row-major order.
 [[nodiscard]] bool is_dense(const Array& array) noexcept;

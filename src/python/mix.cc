@@ -105,6 +105,7 @@ void bind_mix(py::module_& module) {
              "How an array is seen: shape (N, C, H, W), dtype, layout in memory, whether it must "
              "be copied.");
   module.def("describe", &describe_array, py::arg("array"), "(dtype, shape) of an array.");
+  module.def("set_quick_export", &set_quick_export, py::arg("type"), py::arg("function"));
   module.def("synchronize", &synchronize, py::arg("stream"),
              py::call_guard<py::gil_scoped_release>());
   module.def(

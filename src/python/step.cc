@@ -1,5 +1,7 @@
 #include "python/step.h"
 
+#include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -29,6 +31,9 @@ struct Settings {
   MixOptions options;
   std::int64_t num_classes;
   bool class_rule;  // the plan needs the labels
+  /// Time that the last call spent in the library: what bench/python takes off a call's time.
+  std::shared_ptr<std::atomic<std::int64_t>> library_ns =
+      std::make_shared<std::atomic<std::int64_t>>(0);
 };
 
 /// Which samples a call mixes.
@@ -74,9 +79,13 @@ py::tuple step(PolicySampler& sampler, const Settings& settings, const py::objec
   std::optional<MixedLabels> mixed;
   {
     const py::gil_scoped_release release;
+    const auto begin = std::chrono::steady_clock::now();
     plan = draw(sampler, in, settings, {batch, first, epoch}, classes);
     mix_arrays(*plan, in, to, settings.options, stream);
     if (classes) mixed = mix_labels(plan->plan(), *classes, settings.num_classes);
+    if (mixed) plan.reset();
+    const std::chrono::nanoseconds used = std::chrono::steady_clock::now() - begin;
+    settings.library_ns->store(used.count(), std::memory_order_relaxed);
   }
   if (!mixed) return py::make_tuple(plan, py::none(), py::none());
   return py::make_tuple(py::none(), classes_buffer(*mixed), weights_buffer(*mixed, single_weights));
@@ -92,7 +101,9 @@ void bind_step(py::module_& module) {
                              class_rule};
            }),
            py::arg("layout"), py::arg("out_layout"), py::arg("options"), py::arg("num_classes"),
-           py::arg("class_rule"));
+           py::arg("class_rule"))
+      .def_property_readonly("library_ns",
+                             [](const Settings& settings) { return settings.library_ns->load(); });
   module.def("step", &step, py::arg("sampler"), py::arg("settings"), py::arg("images"),
              py::arg("out"), py::arg("labels"), py::arg("batch"), py::arg("first"),
              py::arg("epoch"), py::arg("single_weights"), py::arg("stream"),

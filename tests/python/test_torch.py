@@ -74,7 +74,7 @@ def test_single_samples_and_views():
 
 
 def test_gradients_are_refused():
-    with pytest.raises((RuntimeError, BufferError), match="gradient"):
+    with pytest.raises(ValueError, match="must not require gradients"):
         medley.Mixup()(torch.rand(2, 1, 4, 4, requires_grad=True))
 
 
