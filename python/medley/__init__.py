@@ -12,7 +12,8 @@ Everything random is in a plan (`mix.plan(...)`), plain data that can be stored 
 `apply`. The same seed gives the same bits here, in C++ and on the command line.
 
 Submodules: `medley.torch` (losses), `medley.timm` and `medley.torchvision` (drop-in adapters),
-`medley.collate` (DataLoader), `medley.data` (drawn pictures to try things with).
+`medley.collate` (DataLoader), `medley.theory` (what a method regularises), `medley.data` (drawn
+pictures to try things with).
 """
 
 from __future__ import annotations

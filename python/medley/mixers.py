@@ -148,9 +148,12 @@ class Mix:
         framework = framework_of(images)
         stream, dlpack_stream = framework.stream(images)
         fresh = out is None and not inplace
-        target = output_for(
-            framework, images, out, inplace, self.layout, self.out_layout, self.dtype
-        )
+        if out is not None and not inplace and type(out) is type(images) and framework.writable:
+            target = out
+        else:
+            target = output_for(
+                framework, images, out, inplace, self.layout, self.out_layout, self.dtype
+            )
         settings = self._settings if threads is None else self._settings_with(threads)
         kind = None
         if labels is not None:

@@ -15,6 +15,7 @@
 #include "python/policy.h"
 #include "python/sampler.h"
 #include "python/step.h"
+#include "python/theory.h"
 
 namespace medley::python {
 namespace {
@@ -51,6 +52,8 @@ PYBIND11_MODULE(_core, module) {
   bind_step(module);
   bind_labels(module);
   bind_pictures(module);
+  py::module_ theory = module.def_submodule("theory", "What medley.theory calls.");
+  bind_theory(theory);
 }
 
 }  // namespace medley::python

@@ -1,0 +1,201 @@
+"""What mixing regularises: coefficients, two moons, designs and gradient products, as NumPy arrays.
+
+N = 1 - M is the partner's weight. The regularisation coefficients of a method are the second
+moments E[N_j N_k] of its masks; the effective ones are what multiplies gradients and Hessians in
+the expansion of the mixed loss.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from . import _core
+from ._arrays import numpy_framework
+from .mixers import Mix
+
+__all__ = [
+    "Estimate",
+    "Moments",
+    "Step",
+    "TwoMoons",
+    "check_design",
+    "coefficients",
+    "effective_coefficients",
+    "monte_carlo",
+    "nearest_feasible",
+    "partial_grad_prod",
+    "profile",
+]
+
+
+def _array(buffer: _core.Buffer) -> Any:
+    return numpy_framework().adopt(buffer)
+
+
+def _policy(method: str | Mix, options: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    if isinstance(method, Mix):
+        return method.method, {**method.options, **options}
+    return method, options
+
+
+class Moments:
+    """Exact first and second moments of the partner's weight over the pixels of a mask."""
+
+    def __init__(self, core: Any) -> None:
+        self._core = core
+
+    @property
+    def means(self) -> Any:
+        """E[N_j], float64 of shape (H, W)."""
+        return _array(self._core.means())
+
+    @property
+    def map(self) -> Any:
+        """The displacement map, float64 of shape (H, W): entry (dy, dx) is the average of
+        E[N_i N_(i + (dy, dx))] over the pixels i for which both lie in the image."""
+        return _array(self._core.map())
+
+    @property
+    def matrix(self) -> Any:
+        """E[N_j N_k] for all pairs of pixels, float64 of shape (P, P), P = H*W <= 4096."""
+        return _array(self._core.matrix())
+
+    def second(self, j: tuple[int, int], k: tuple[int, int]) -> float:
+        """E[N_j N_k] for two pixels (row, column)."""
+        return self._core.second(j, k)
+
+    def quadratic(self, v: Any) -> float:
+        """The sum over pairs of pixels of v_j E[N_j N_k] v_k, for v of shape (H, W)."""
+        return self._core.quadratic(v)
+
+
+def coefficients(method: str | Mix, size: int | tuple[int, int], **options: Any) -> Moments:
+    """The coefficients of a method at a fixed `lam`: `coefficients("hmix", 32, lam=0.5)`.
+
+    method: a name or a mixer; options as for `medley.Mix`. size: (H, W) or one number.
+    """
+    name, policy = _policy(method, options)
+    return Moments(_core.theory.coefficients(name, policy, size, False))
+
+
+def effective_coefficients(
+    method: str | Mix, size: int | tuple[int, int], **options: Any
+) -> Moments:
+    """The effective coefficients, lam drawn by the method's law unless `lam` is given."""
+    name, policy = _policy(method, options)
+    return Moments(_core.theory.coefficients(name, policy, size, True))
+
+
+class Estimate(NamedTuple):
+    """Values with their standard errors, float64 of shape (H, W) each."""
+
+    value: Any
+    error: Any
+
+
+def monte_carlo(
+    method: str | Mix,
+    size: int | tuple[int, int],
+    *,
+    draws: int = 100_000,
+    seed: int = 0,
+    effective: bool = False,
+    clip: bool = False,
+    threads: int = 0,
+    **options: Any,
+) -> tuple[Estimate, Estimate]:
+    """The displacement map and the means, estimated from masks that the sampler draws.
+
+    For every method, also those without closed forms (fmix, custom).
+    """
+    name, policy = _policy(method, options)
+    found = _core.theory.monte_carlo(name, policy, size, draws, seed, effective, clip, threads)
+    shown, means = (Estimate(_array(value), _array(error)) for value, error in found)
+    return shown, means
+
+
+class Step(NamedTuple):
+    """A point of a training run on the two moons."""
+
+    step: int
+    model: tuple[float, float, float]  # slopes and bias
+    exact: float
+    approximate: float
+
+
+class TwoMoons:
+    """The paper's experiment on two half moons of 50 points each: how well the expansion follows
+    the mixed loss of a logistic regression. method: "mixup" or "bernoulli"."""
+
+    def __init__(self, method: str = "mixup", centred: bool = True) -> None:
+        self._core = _core.theory.TwoMoons(method, centred)
+
+    @property
+    def x(self) -> Any:
+        """The points, float64 of shape (100, 2)."""
+        return _array(self._core.samples())
+
+    @property
+    def y(self) -> Any:
+        """Their classes 0 and 1, float64 of shape (100,)."""
+        return _array(self._core.labels())
+
+    def exact(self, model: tuple[float, float, float]) -> float:
+        """The mixed loss over all pairs at slopes and bias."""
+        return self._core.exact(list(model))
+
+    def approximate(self, model: tuple[float, float, float]) -> tuple[float, float, float, float]:
+        """The plain loss and the terms R1, R2, R3 that mixing adds to it."""
+        return self._core.approximate(list(model))
+
+    def accuracy(self, model: tuple[float, float, float]) -> float:
+        """Share of the points on their side."""
+        return self._core.accuracy(list(model))
+
+    def descend(
+        self, objective: str = "exact", steps: int = 100, rate: float = 1.0, every: int = 1
+    ) -> list[Step]:
+        """Plain gradient descent from 0 on the "exact" or the "approximate" loss."""
+        trace = self._core.descend(objective, steps, rate, every)
+        return [Step(n, tuple(model), a, b) for n, model, a, b in trace]
+
+    def minimise(self, objective: str = "exact") -> Step:
+        """The minimiser, by Newton steps."""
+        [(n, model, a, b)] = self._core.minimise(objective)
+        return Step(n, tuple(model), a, b)
+
+
+def profile(name: str, lam: float, size: int | tuple[int, int]) -> Any:
+    """A displacement map to design masks for, float64 of shape (H, W): any method with a closed
+    form, "smooth" or "gmix-plane"."""
+    return _array(_core.theory.profile(name, lam, size))
+
+
+def check_design(
+    moments: Any, mean: float, size: int | tuple[int, int] | None = None
+) -> dict[str, Any]:
+    """Whether masks with E[N] = mean and these second moments exist.
+
+    moments: a profile (H, W) by displacement, or, with `size`, a matrix (P, P) over its pixels.
+    Returns feasible, the smallest and largest eigenvalue, and the distance to the nearest that is.
+    """
+    return _core.theory.check_design(moments, size, mean)
+
+
+def nearest_feasible(moments: Any, mean: float, size: int | tuple[int, int] | None = None) -> Any:
+    """The nearest possible matrix, float64 of shape (P, P), for `medley.Design.dense`."""
+    return _array(_core.theory.nearest_feasible(moments, size, mean))
+
+
+def partial_grad_prod(
+    gradients: Any, *, magnitude: str = "euclidean", normalise: str = "gradient"
+) -> tuple[Any, Any]:
+    """PartialGradProd of gradients of shape (N, C, H, W): for every displacement the greatest
+    product of gradient magnitudes.
+
+    magnitude: "euclidean", "absolute", "signed_sum" or "each" (channel). normalise: "gradient",
+    "map" or "none". Returns the maximum and the mean over the images, float64 of shape
+    (2H-1, 2W-1), displacement (0, 0) in the middle.
+    """
+    largest, mean = _core.theory.grad_prod(gradients, magnitude, normalise)
+    return _array(largest), _array(mean)
