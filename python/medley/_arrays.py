@@ -5,6 +5,7 @@ Memory itself is exchanged in the extension, through the buffer protocol and DLP
 
 from __future__ import annotations
 
+import math
 import sys
 from typing import Any, Sequence
 
@@ -33,6 +34,7 @@ def dtype_name(dtype: Any) -> str:
     return name
 
 
+_LARGE = 1 << 20  # bytes from which on memory of earlier results is used again
 _TORCH_DTYPES = ("uint8", "float16", "bfloat16", "float32", "float64", "int64", "int32")
 
 
@@ -106,7 +108,7 @@ class NumPy(Framework):
         return array.dtype.name
 
     def empty_like(self, array: Any) -> Any:
-        if array.flags.c_contiguous:
+        if array.flags.c_contiguous and array.nbytes < _LARGE:
             return self._np.empty(array.shape, array.dtype)
         return self.empty(array, array.shape, array.dtype, self.channels_last(array))
 
@@ -118,8 +120,14 @@ class NumPy(Framework):
             dtype = like.dtype if like.dtype.name == "bfloat16" else _bfloat16()
         if channels_last:
             n, c, h, w = shape
-            return self._np.empty((n, h, w, c), dtype).transpose(0, 3, 1, 2)
-        return self._np.empty(shape, dtype)
+            return self._new((n, h, w, c), dtype).transpose(0, 3, 1, 2)
+        return self._new(shape, dtype)
+
+    def _new(self, shape: Sequence[int], dtype: Any) -> Any:
+        dtype = self._np.dtype(dtype)
+        if dtype.itemsize * math.prod(shape) < _LARGE or dtype.name == "bfloat16":
+            return self._np.empty(shape, dtype)
+        return self._np.asarray(_core.Buffer(dtype.name, list(shape)))
 
     def adopt(self, buffer: _core.Buffer, like: Any = None) -> Any:
         return self._np.asarray(buffer)
@@ -169,7 +177,7 @@ class Torch(Framework):
         return self._dtypes.get(array.dtype) or str(array.dtype)[6:]
 
     def empty_like(self, array: Any) -> Any:
-        if array.is_contiguous():
+        if array.numel() * 4 < _LARGE and array.is_contiguous():
             return self._torch.empty_like(array)
         return self.empty(array, array.shape, array.dtype, self.channels_last(array))
 
@@ -178,9 +186,16 @@ class Torch(Framework):
 
     def empty(self, like: Any, shape: Sequence[int], dtype: Any, channels_last: bool) -> Any:
         torch = self._torch
+        dtype = getattr(torch, dtype) if isinstance(dtype, str) else dtype
+        if not like.is_cuda and 4 * math.prod(shape) >= _LARGE:
+            name = self._dtypes[dtype]
+            if not channels_last:
+                return self.adopt(_core.Buffer(name, list(shape)))
+            n, c, h, w = shape
+            return self.adopt(_core.Buffer(name, [n, h, w, c])).permute(0, 3, 1, 2)
         return torch.empty(
             tuple(shape),
-            dtype=getattr(torch, dtype) if isinstance(dtype, str) else dtype,
+            dtype=dtype,
             device=like.device,
             memory_format=torch.channels_last if channels_last else torch.contiguous_format,
         )

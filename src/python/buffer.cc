@@ -1,17 +1,15 @@
 #include "python/buffer.h"
 
-#include <cstdlib>
 #include <cstring>
-#include <new>
 #include <string>
 
 #include <dlpack/dlpack.h>
 #include <pybind11/stl.h>
 
+#include "python/memory.h"
+
 namespace medley::python {
 namespace {
-
-constexpr std::size_t kAlignment = 256;  // what DLPack promises
 
 /// What a DLPack consumer keeps alive.
 struct Export {
@@ -79,11 +77,7 @@ void forget(PyObject* capsule) {
 
 Buffer::Buffer(Element element, std::vector<std::int64_t> shape)
     : element_(element), shape_(std::move(shape)) {
-  const auto bytes = static_cast<std::size_t>(values() * size_of(element_));
-  const std::size_t rounded = (bytes + kAlignment) / kAlignment * kAlignment;
-  auto* memory = static_cast<std::byte*>(std::aligned_alloc(kAlignment, rounded));
-  if (memory == nullptr) throw std::bad_alloc();
-  memory_ = std::shared_ptr<std::byte>(memory, [](std::byte* p) { std::free(p); });
+  memory_ = result_memory(static_cast<std::size_t>(values() * size_of(element_)));
 }
 
 std::int64_t Buffer::values() const noexcept {

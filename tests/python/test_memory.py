@@ -49,3 +49,17 @@ def test_ten_thousand_calls_hold_memory_flat(name, convert):
     calls(10_000)
     # A leak of one image batch, label array or plan per call would be tens of megabytes.
     assert resident() - before < 4 << 20
+
+
+@pytest.mark.parametrize("name, convert", list(frameworks()))
+def test_large_results_are_never_shared(name, convert):
+    images = convert(random_images((4, 3, 256, 256)))
+    mix = medley.Mixup(seed=1)
+    results = [mix(images) for _ in range(5)]
+    copies = [np.array(result) for result in results]
+    first, results = results[0], None  # four of the five are given up
+    again = [mix(images) for _ in range(5)]
+    assert np.array_equal(np.asarray(first), copies[0])
+    fresh = medley.Mixup(seed=1)
+    expected = [np.array(fresh(images)) for _ in range(10)][5:]
+    assert all(np.array_equal(np.asarray(a), e) for a, e in zip(again, expected))
