@@ -43,13 +43,17 @@ struct StepIndex {
 };
 
 /// Plans in device memory: one batch, or the batches of an epoch, of which a step index that lives
-/// on the device selects one. Uploading allocates and synchronises; it is the only part that does.
+/// on the device selects one. Uploading allocates and, unless it is given a stream, synchronises;
+/// it is the only part that does.
 class DevicePlan {
  public:
   /// `steps` are plans of one size and one number of entries, over an input of `images` images.
   /// Throws InvalidArgument if they do not fit together, CudaError if the device fails.
   DevicePlan(std::span<const MixPlan> steps, std::int64_t images);
   DevicePlan(const MixPlan& plan, std::int64_t images);
+  /// One batch in the order of a stream: allocated, copied and later freed there, without waiting
+  /// for the device. To be used on that stream alone, and to be destroyed before it.
+  DevicePlan(const MixPlan& plan, std::int64_t images, Stream stream);
   ~DevicePlan();
   DevicePlan(DevicePlan&&) noexcept;
   DevicePlan& operator=(DevicePlan&&) noexcept;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <pybind11/stl.h>
 
 #include "medley/error.h"
 #include "medley/labels.h"

@@ -26,15 +26,17 @@ class Plan {
   [[nodiscard]] std::int32_t label_terms() const noexcept;
 
   /// The plan on a device, for an input of `images` images; the current device must be `device`.
-  /// Uploaded by the first call, which synchronises. Exists in builds with CUDA.
-  [[nodiscard]] std::shared_ptr<const cuda::DevicePlan> on_device(int device,
-                                                                  std::int64_t images) const;
+  /// Uploaded by the first call on a device and stream, in the order of the stream. Exists in
+  /// builds with CUDA.
+  [[nodiscard]] std::shared_ptr<const cuda::DevicePlan> on_device(int device, std::int64_t images,
+                                                                  std::int64_t stream) const;
 
  private:
   MixPlan plan_;
   mutable std::mutex mutex_;
   mutable std::shared_ptr<const cuda::DevicePlan> uploaded_;
   mutable int uploaded_to_ = -1;
+  mutable std::int64_t uploaded_on_ = 0;  // stream
 };
 
 void bind_plan(py::module_& module);

@@ -53,12 +53,10 @@ std::vector<LabelTerm> label_terms_of(std::span<const MixPlan> steps, std::int32
   return all;
 }
 
-}  // namespace
-
-DevicePlan::DevicePlan(std::span<const MixPlan> steps, std::int64_t images)
-    : impl_(std::make_unique<Impl>()) {
+/// Checks the steps, and fills `p` with them.
+void upload(std::span<const MixPlan> steps, std::int64_t images, Allocation from,
+            DevicePlan::Impl& p) {
   if (steps.empty()) fail_argument("a device plan needs at least one step, got none");
-  Impl& p = *impl_;
   p.steps = std::ssize(steps);
   p.batch = std::ssize(steps[0].entries);
   p.images = images;
@@ -78,11 +76,23 @@ DevicePlan::DevicePlan(std::span<const MixPlan> steps, std::int64_t images)
     tables.append(steps[i], images);
   }
   p.needs = tables.needs;
-  p.entries = DeviceArray<DeviceEntry>(std::span<const DeviceEntry>(tables.entries));
-  p.terms = DeviceArray<LoweredTerm>(std::span<const LoweredTerm>(tables.terms));
-  p.fields = DeviceArray<float>(std::span<const float>(tables.fields));
+  p.entries = DeviceArray<DeviceEntry>(std::span<const DeviceEntry>(tables.entries), from);
+  p.terms = DeviceArray<LoweredTerm>(std::span<const LoweredTerm>(tables.terms), from);
+  p.fields = DeviceArray<float>(std::span<const float>(tables.fields), from);
   const std::vector<LabelTerm> labels = label_terms_of(steps, p.label_terms);
-  p.label_weights = DeviceArray<LabelTerm>(std::span<const LabelTerm>(labels));
+  p.label_weights = DeviceArray<LabelTerm>(std::span<const LabelTerm>(labels), from);
+}
+
+}  // namespace
+
+DevicePlan::DevicePlan(std::span<const MixPlan> steps, std::int64_t images)
+    : impl_(std::make_unique<Impl>()) {
+  upload(steps, images, {}, *impl_);
+}
+
+DevicePlan::DevicePlan(const MixPlan& plan, std::int64_t images, Stream stream)
+    : impl_(std::make_unique<Impl>()) {
+  upload(std::span(&plan, 1), images, {true, stream}, *impl_);
 }
 
 DevicePlan::DevicePlan(const MixPlan& plan, std::int64_t images)

@@ -31,11 +31,14 @@ cuda::Stream stream_of(std::int64_t number) noexcept {
 
 }  // namespace
 
-std::shared_ptr<const cuda::DevicePlan> Plan::on_device(int device, std::int64_t images) const {
+std::shared_ptr<const cuda::DevicePlan> Plan::on_device(int device, std::int64_t images,
+                                                        std::int64_t stream) const {
   const std::lock_guard lock(mutex_);
-  if (!uploaded_ || uploaded_to_ != device || uploaded_->images() != images) {
-    uploaded_ = std::make_shared<const cuda::DevicePlan>(plan_, images);
+  if (!uploaded_ || uploaded_to_ != device || uploaded_on_ != stream ||
+      uploaded_->images() != images) {
+    uploaded_ = std::make_shared<const cuda::DevicePlan>(plan_, images, stream_of(stream));
     uploaded_to_ = device;
+    uploaded_on_ = stream;
   }
   return uploaded_;
 }
@@ -43,15 +46,16 @@ std::shared_ptr<const cuda::DevicePlan> Plan::on_device(int device, std::int64_t
 void mix_on_device(const Plan& plan, const ImageBatchView& in, const MutableImageBatchView& out,
                    const MixOptions& options, Device device, std::int64_t stream) {
   const CurrentDevice current(device.index);
-  cuda::mix(*plan.on_device(device.index, in.shape.count), in, out, options, stream_of(stream));
+  cuda::mix(*plan.on_device(device.index, in.shape.count, stream), in, out, options,
+            stream_of(stream));
 }
 
 void mix_labels_on_device(const Plan& plan, std::span<const std::int64_t> labels,
                           std::span<std::int64_t> classes, std::span<float> weights, Device device,
                           std::int64_t stream) {
   const CurrentDevice current(device.index);
-  cuda::mix_labels(*plan.on_device(device.index, std::ssize(labels)), labels, classes, weights,
-                   stream_of(stream));
+  cuda::mix_labels(*plan.on_device(device.index, std::ssize(labels), stream), labels, classes,
+                   weights, stream_of(stream));
 }
 
 void synchronize(std::int64_t stream) {
