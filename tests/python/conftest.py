@@ -37,7 +37,7 @@ def mixer(method: str, **options) -> medley.Mix:
 def cli():
     """Runs the command line program; skips where it was not built."""
     program = os.environ.get("MEDLEY_CLI")
-    if not program:
+    if not program or not os.path.exists(program):
         pytest.skip("the medley program was not built")
 
     def run(*arguments: str) -> str:
