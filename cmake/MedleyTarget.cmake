@@ -25,7 +25,7 @@ function(medley_quick_compile target)
   if(MEDLEY_SANITIZE MATCHES address)
     target_compile_options(${target} PRIVATE -O0 -fno-sanitize=all)
     # Eigen allocates in another way where it sees the sanitizer; both sides must agree.
-    target_compile_definitions(${target} PRIVATE MEDLEY_UNDER_ASAN=1 EIGEN_MALLOC_ALREADY_ALIGNED=0)
+    target_compile_definitions(${target} PRIVATE EIGEN_MALLOC_ALREADY_ALIGNED=0)
   else()
     target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
   endif()

@@ -104,17 +104,24 @@ class Pool {
   bool stop_ = false;
 };
 
-Pool* process_pool = nullptr;
-
 /// The pool of this process. fork() copies a pool without its threads, its locks held or waited on
 /// as they happened to be, so a child leaves that copy alone and has a pool of its own.
+Pool* process_pool = nullptr;
+
+bool make_pool() {
+  if (process_pool != nullptr) return true;
+  process_pool = new Pool;
+  pthread_atfork(nullptr, nullptr, [] { process_pool = new Pool; });
+  std::atexit([] { delete process_pool; });
+  return true;
+}
+
+// Made when the program starts, before there are threads: a fork in the middle of it would leave
+// the child with half of it.
+[[maybe_unused]] const bool kPoolMade = make_pool();
+
 Pool& pool() {
-  [[maybe_unused]] static const bool started = [] {
-    process_pool = new Pool;
-    pthread_atfork(nullptr, nullptr, [] { process_pool = new Pool; });
-    std::atexit([] { delete process_pool; });
-    return true;
-  }();
+  if (process_pool == nullptr) make_pool();  // called by the constructor of another static object
   return *process_pool;
 }
 

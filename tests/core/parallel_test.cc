@@ -114,9 +114,6 @@ TEST(ParallelFor, WorksInAForkedChild) {
 }
 
 TEST(ParallelFor, ForkedWhileWorkersAreBusyWorksInTheChild) {
-#if defined(MEDLEY_UNDER_ASAN)
-  GTEST_SKIP() << "AddressSanitizer's allocator may be locked by a thread that fork leaves behind";
-#endif
   std::atomic<bool> stop{false};
   std::thread busy([&] {
     while (!stop) (void)visits(16, 3);
