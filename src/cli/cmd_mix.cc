@@ -50,6 +50,16 @@ void refuse_options(const MixCommand& command, const std::vector<std::string>& o
   }
 }
 
+void fill_common(const MixCommand& command, MixRequest& request) {
+  request.policy = command.policy.policy();
+  request.seed = command.seed;
+  request.overwrite = command.overwrite;
+  request.mix = command.backend.mix;
+  request.json = command.output.json;
+  request.quiet = command.output.quiet;
+  note_unused(command.policy, request.policy.method, request.quiet);
+}
+
 void run_files(MixCommand& command) {
   refuse_options(command, {"--out", "--count", "--size", "--labels", "--skip-broken", "--masks"},
                  "is for a folder of images; two files are mixed into one, named with -o");
@@ -62,14 +72,8 @@ void run_files(MixCommand& command) {
   }
   FilesRequest& request = command.files;
   request.inputs = command.inputs;
-  request.policy = command.policy.policy();
+  fill_common(command, request);
   request.n_given = command.policy.given("--n");
-  request.seed = command.seed;
-  request.overwrite = command.overwrite;
-  request.mix = command.backend.mix;
-  request.json = command.output.json;
-  request.quiet = command.output.quiet;
-  note_unused(command.policy, request.policy.method, request.quiet);
   mix_files(request);
 }
 
@@ -83,13 +87,7 @@ void run_folder(MixCommand& command) {
   }
   request.input = command.inputs.front();
   request.count = *command.count;
-  request.policy = command.policy.policy();
-  request.seed = command.seed;
-  request.overwrite = command.overwrite;
-  request.mix = command.backend.mix;
-  request.json = command.output.json;
-  request.quiet = command.output.quiet;
-  note_unused(command.policy, request.policy.method, request.quiet);
+  fill_common(command, request);
   mix_folder(request);
 }
 

@@ -17,4 +17,16 @@ double require_finite(const char* name, double value) {
   return value;
 }
 
+void require_positive(std::string_view name, double value) {
+  if (!(std::isfinite(value) && value > 0)) {
+    fail_argument(fmt::format("{} must be > 0, got {}", name, value));
+  }
+}
+
+void require_between(std::string_view name, double value, double low, double high) {
+  if (!(value >= low && value <= high)) {
+    fail_argument(fmt::format("{} must be in [{}, {}], got {}", name, low, high, value));
+  }
+}
+
 }  // namespace medley

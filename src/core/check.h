@@ -2,6 +2,7 @@
 
 #include <cassert>
 #include <string>
+#include <string_view>
 
 #include "medley/error.h"
 
@@ -19,5 +20,9 @@ namespace medley {
 
 /// Refuses NaN and infinity: "alpha must be finite, got nan".
 double require_finite(const char* name, double value);
+/// "lr must be > 0, got -1"; infinity is refused too.
+void require_positive(std::string_view name, double value);
+/// "ratio must be in [0, 1], got 2"
+void require_between(std::string_view name, double value, double low, double high);
 
 }  // namespace medley

@@ -1,5 +1,6 @@
 #include "medley/data/dataset.h"
 
+#include <algorithm>
 #include <charconv>
 #include <map>
 #include <string_view>
@@ -14,12 +15,6 @@
 
 namespace medley {
 namespace {
-
-void check_range(std::string_view name, double value, double low, double high) {
-  if (!(value >= low && value <= high)) {
-    fail_argument(fmt::format("synthetic {} must be in [{}, {}], got {}", name, low, high, value));
-  }
-}
 
 ImageSet draw_set(const SyntheticOptions& o, std::int64_t count, std::uint64_t part) {
   ImageSet set;
@@ -81,11 +76,11 @@ ImageBatchView view_of(const ImageSet& images) {
 }
 
 ImageData make_synthetic(const SyntheticOptions& o) {
-  check_range("train", static_cast<double>(o.train), 1, 1e7);
-  check_range("test", static_cast<double>(o.test), 1, 1e7);
-  check_range("size", o.size, 8, 1024);
-  check_range("classes", o.classes, 2, kSyntheticClasses);
-  check_range("scale", o.scale, 0.05, 1);
+  require_between("synthetic train", static_cast<double>(o.train), 1, 1e7);
+  require_between("synthetic test", static_cast<double>(o.test), 1, 1e7);
+  require_between("synthetic size", o.size, 8, 1024);
+  require_between("synthetic classes", o.classes, 2, kSyntheticClasses);
+  require_between("synthetic scale", o.scale, 0.05, 1);
   ImageData data{draw_set(o, o.train, 1), draw_set(o, o.test, 2), {}};
   for (std::int32_t c = 0; c < o.classes; ++c) data.classes.emplace_back(synthetic_class_name(c));
   return data;

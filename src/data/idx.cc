@@ -73,12 +73,7 @@ ImageSet read_set(const std::filesystem::path& folder, const std::string& stem) 
 }  // namespace
 
 ImageData read_idx(const std::filesystem::path& folder) {
-  ImageData data{read_set(folder, "train"), read_set(folder, "t10k"), {}};
-  check_sets(data, folder);
-  const std::int64_t last = std::max(*std::ranges::max_element(data.train.labels),
-                                     *std::ranges::max_element(data.test.labels));
-  data.classes = numbered_names(last + 1);
-  return data;
+  return data_of(read_set(folder, "train"), read_set(folder, "t10k"), folder);
 }
 
 }  // namespace medley

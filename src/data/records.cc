@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <utility>
 
 #include <fmt/format.h>
 #include <zlib.h>
@@ -73,7 +74,8 @@ std::vector<std::string> numbered_names(std::int64_t count) {
   return names;
 }
 
-void check_sets(const ImageData& data, const std::filesystem::path& folder) {
+ImageData data_of(ImageSet train, ImageSet test, const std::filesystem::path& folder) {
+  ImageData data{std::move(train), std::move(test), {}};
   if (data.train.count() == 0 || data.test.count() == 0) {
     fail_io(fmt::format("{} needs training and test images, got {} and {}", folder.string(),
                         data.train.count(), data.test.count()));
@@ -86,6 +88,10 @@ void check_sets(const ImageData& data, const std::filesystem::path& folder) {
                     "{}x{}x{}",
                     folder.string(), a.channels, a.height, a.width, b.channels, b.height, b.width));
   }
+  const std::int64_t last = std::max(*std::ranges::max_element(data.train.labels),
+                                     *std::ranges::max_element(data.test.labels));
+  data.classes = numbered_names(last + 1);
+  return data;
 }
 
 }  // namespace medley

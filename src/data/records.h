@@ -19,7 +19,8 @@ namespace medley {
 /// "0", "1", …
 [[nodiscard]] std::vector<std::string> numbered_names(std::int64_t count);
 
-/// Throws IoError unless train and test set have images of the same shape and both hold some.
-void check_sets(const ImageData& data, const std::filesystem::path& folder);
+/// Both sets together, classes named by their numbers. Throws IoError unless both hold images, of
+/// the same shape.
+[[nodiscard]] ImageData data_of(ImageSet train, ImageSet test, const std::filesystem::path& folder);
 
 }  // namespace medley

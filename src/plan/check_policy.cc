@@ -7,32 +7,16 @@
 #include "core/check.h"
 
 namespace medley {
-namespace {
-
-void check_positive(const char* name, double value) {
-  if (!(std::isfinite(value) && value > 0)) {
-    fail_argument(fmt::format("{} must be > 0, got {}", name, value));
-  }
-}
-
-void check_unit(const char* name, double value) {
-  if (!(value >= 0 && value <= 1)) {
-    fail_argument(fmt::format("{} must be in [0, 1], got {}", name, value));
-  }
-}
-
-}  // namespace
-
 void check_policy(const MixPolicy& p, const MethodInfo& info) {
-  if (p.alpha) check_positive("alpha", *p.alpha);
-  if (p.beta) check_positive("beta", *p.beta);
-  if (p.gamma) check_positive("gamma", *p.gamma);
-  if (p.power) check_positive("power", *p.power);
-  check_unit("ratio", p.ratio);
-  check_unit("q_mix", p.q_mix);
-  check_unit("prob", p.prob);
-  check_unit("soft", p.soft);
-  check_unit("flip", p.augment.flip);
+  if (p.alpha) require_positive("alpha", *p.alpha);
+  if (p.beta) require_positive("beta", *p.beta);
+  if (p.gamma) require_positive("gamma", *p.gamma);
+  if (p.power) require_positive("power", *p.power);
+  require_between("ratio", p.ratio, 0, 1);
+  require_between("q_mix", p.q_mix, 0, 1);
+  require_between("prob", p.prob, 0, 1);
+  require_between("soft", p.soft, 0, 1);
+  require_between("flip", p.augment.flip, 0, 1);
   if (!(std::isfinite(p.decay) && p.decay >= 0)) {
     fail_argument(fmt::format("decay must be >= 0, got {}", p.decay));
   }
@@ -45,7 +29,7 @@ void check_policy(const MixPolicy& p, const MethodInfo& info) {
   if (!(std::isfinite(p.sigma) && p.sigma >= 0)) {
     fail_argument(fmt::format("sigma must be >= 0, got {}", p.sigma));
   }
-  check_positive("length", p.length);
+  require_positive("length", p.length);
   if (p.n < 2 || p.n > 1024) {
     fail_argument(fmt::format("n must be in [2, 1024], got {}", p.n));
   }

@@ -198,16 +198,6 @@ Json guess(std::string_view text) {
   return value.size() == 1 ? value[0] : value;
 }
 
-void check_positive(std::string_view name, double value) {
-  if (!(value > 0)) fail_argument(fmt::format("{} must be > 0, got {}", name, value));
-}
-
-void check_range(std::string_view name, double value, double low, double high) {
-  if (!(value >= low && value <= high)) {
-    fail_argument(fmt::format("{} must be in [{}, {}], got {}", name, low, high, value));
-  }
-}
-
 }  // namespace
 
 Recipe::Recipe() {
@@ -216,27 +206,27 @@ Recipe::Recipe() {
 }
 
 void check_recipe(const Recipe& r) {
-  check_range("epochs", static_cast<double>(r.epochs), 1, 1e6);
-  check_range("batch", static_cast<double>(r.batch), 1, 1e6);
-  check_range("accumulate", static_cast<double>(r.accumulate), 1, 1e6);
-  check_positive("lr", r.lr);
-  check_range("momentum", r.momentum, 0, 1);
-  check_range("beta2", r.beta2, 0, 1);
-  check_range("weight_decay", r.weight_decay, 0, 1);
-  check_range("lr_factor", r.lr_factor, 0, 1);
-  check_range("lr_final", r.lr_final, 0, 1);
-  check_range("warmup_epochs", r.warmup_epochs, 0, static_cast<double>(r.epochs));
-  for (const double share : r.milestones) check_range("milestones", share, 0, 1);
-  check_range("smoothing", r.smoothing, 0, 0.999);
-  check_range("clip_norm", r.clip_norm, 0, 1e30);
-  check_range("ema", r.ema, 0, 0.999999);
-  check_range("pad", static_cast<double>(r.pad), 0, 1024);
-  check_range("flip", r.flip, 0, 1);
+  require_between("epochs", static_cast<double>(r.epochs), 1, 1e6);
+  require_between("batch", static_cast<double>(r.batch), 1, 1e6);
+  require_between("accumulate", static_cast<double>(r.accumulate), 1, 1e6);
+  require_positive("lr", r.lr);
+  require_between("momentum", r.momentum, 0, 1);
+  require_between("beta2", r.beta2, 0, 1);
+  require_between("weight_decay", r.weight_decay, 0, 1);
+  require_between("lr_factor", r.lr_factor, 0, 1);
+  require_between("lr_final", r.lr_final, 0, 1);
+  require_between("warmup_epochs", r.warmup_epochs, 0, static_cast<double>(r.epochs));
+  for (const double share : r.milestones) require_between("milestones", share, 0, 1);
+  require_between("smoothing", r.smoothing, 0, 0.999);
+  require_between("clip_norm", r.clip_norm, 0, 1e30);
+  require_between("ema", r.ema, 0, 0.999999);
+  require_between("pad", static_cast<double>(r.pad), 0, 1024);
+  require_between("flip", r.flip, 0, 1);
   if (r.mean.empty() || r.mean.size() != r.stddev.size()) {
     fail_argument(fmt::format("mean and stddev must have as many numbers, got {} and {}",
                               r.mean.size(), r.stddev.size()));
   }
-  for (const double s : r.stddev) check_positive("stddev", s);
+  for (const double s : r.stddev) require_positive("stddev", s);
   (void)Sampler(policy_of(r), {32, 32}, 0);  // checks the policy
 }
 
