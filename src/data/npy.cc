@@ -2,6 +2,7 @@
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -151,7 +152,8 @@ ImageSet read_set(const std::filesystem::path& folder, const std::string& stem) 
 }  // namespace
 
 ImageData read_npy(const std::filesystem::path& folder) {
-  return data_of(read_set(folder, "train"), read_set(folder, "test"), folder);
+  ImageSet train = read_set(folder, "train");  // before the test set: errors come in this order
+  return data_of(std::move(train), read_set(folder, "test"), folder);
 }
 
 }  // namespace medley
