@@ -71,6 +71,8 @@ fs::path temporary_beside(const fs::path& path) {
   return path.parent_path() / fmt::format(".medley-{}-{}.tmp", ::getpid(), counter.fetch_add(1));
 }
 
+constexpr std::string_view kPart = ".part";
+
 bool write_all(int fd, std::span<const std::uint8_t> bytes) {
   while (!bytes.empty()) {
     const ssize_t written = ::write(fd, bytes.data(), bytes.size());
@@ -124,5 +126,21 @@ void write_file(const fs::path& path, std::span<const std::uint8_t> bytes) {
     fail_errno("write", path);
   }
 }
+
+void write_file_durably(const fs::path& path, std::span<const std::uint8_t> bytes) {
+  const fs::path name = path.string() + std::string(kPart);
+  Descriptor file(::open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  if (file.get() < 0) fail_errno("write", path);
+  TemporaryName temporary(name);
+  if (!write_all(file.get(), bytes) || ::fsync(file.get()) != 0 || !file.close() ||
+      !temporary.move_to(path)) {
+    fail_errno("write", path);
+  }
+  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  const Descriptor parent(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (parent.get() < 0 || ::fsync(parent.get()) != 0) fail_errno("flush", folder);
+}
+
+bool is_leftover(const fs::path& path) { return path.string().ends_with(kPart); }
 
 }  // namespace medley

@@ -14,4 +14,12 @@ namespace medley {
 /// temporary nor a partial file remains, and a file that was there before is untouched.
 void write_file(const std::filesystem::path& path, std::span<const std::uint8_t> bytes);
 
+/// The same, and a crash of the machine at any moment leaves the old or the new content: the file
+/// is flushed before it is renamed, and its folder afterwards. A killed process may leave the
+/// temporary file behind; it has one name, so that the next call replaces it.
+void write_file_durably(const std::filesystem::path& path, std::span<const std::uint8_t> bytes);
+
+/// Whether a file is such a temporary one.
+[[nodiscard]] bool is_leftover(const std::filesystem::path& path);
+
 }  // namespace medley

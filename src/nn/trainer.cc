@@ -10,6 +10,7 @@
 
 #include "core/check.h"
 #include "core/parallel.h"
+#include "data/file.h"
 #include "medley/data/image.h"
 #include "medley/error.h"
 #include "nn/batch_picture.h"
@@ -18,7 +19,6 @@
 #include "nn/scorer.h"
 #include "nn/tensors.h"
 #include "train/checkpoint.h"
-#include "train/durable_file.h"
 
 namespace medley::nn {
 namespace {
@@ -78,7 +78,7 @@ class Run {
     }
     const std::vector<std::uint8_t> weights =
         save_tensors(average_.empty() ? state_of(*model_) : average_);
-    write_durably(folder_.file("weights.safetensors"), weights);
+    write_file_durably(folder_.file("weights.safetensors"), weights);
     return {metrics_, false};
   }
 
@@ -91,8 +91,10 @@ class Run {
       for (const std::string& problem : problems) observer_.on_note(problem);
       if (found) {
         restore(found->checkpoint, found->path.string());
-        observer_.on_note(fmt::format("goes on from {} (epoch {}, step {})", found->path.string(),
-                                      at_.epoch + 1, at_.step));
+        if (at_.epoch < recipe_.epochs) {
+          observer_.on_note(fmt::format("goes on from {} (epoch {}, step {})", found->path.string(),
+                                        at_.epoch + 1, at_.step));
+        }
         folder_.write("recipe.json", recipe);
         folder_.write_metrics(metrics_);
         return;
@@ -130,7 +132,9 @@ class Run {
       observer_.on_step(at_.step, loss);
       const bool stop = observer_.stop();
       const bool due = seconds_since(saved_at_) > 60 * options_.checkpoint_minutes;
-      if ((stop || due) && at_.step < loader_.steps()) {
+      // Gradients that wait for more batches are in no checkpoint.
+      const bool between_steps = at_.step % recipe_.accumulate == 0;
+      if ((stop || due) && between_steps && at_.step < loader_.steps()) {
         Position here = at_;
         here.seconds += seconds_since(start);
         save(here);
@@ -229,6 +233,7 @@ class Run {
                         {"threads", threads_},
                         {"classes", data_.classes},
                         {"images", data_.train.count()},
+                        {"data", content_hash(data_.train.pixels)},
                         {"epoch", at.epoch},
                         {"step", at.step},
                         {"loss_sum", at.loss_sum},
@@ -255,6 +260,7 @@ class Run {
       must_equal("seed", state.at("seed"), options_.seed);
       must_equal("classes", state.at("classes"), data_.classes);
       must_equal("training images", state.at("images"), data_.train.count());
+      must_equal("training data of hash", state.at("data"), content_hash(data_.train.pixels));
       check_same_recipe(recipe_from_json(state.at("recipe").get<std::string>(), file), file);
       if (state.at("threads") != threads_) {
         observer_.on_note(fmt::format(

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <fstream>
 #include <system_error>
 #include <utility>
 
@@ -13,8 +12,8 @@
 #include <xxhash.h>
 
 #include "core/check.h"
+#include "data/file.h"
 #include "medley/error.h"
-#include "train/durable_file.h"
 
 namespace medley {
 namespace {
@@ -42,18 +41,6 @@ std::uint64_t get_u64(const std::uint8_t* from) {
   std::uint64_t value = 0;
   for (int i = 7; i >= 0; --i) value = value << 8 | from[i];
   return value;
-}
-
-std::vector<std::uint8_t> read_bytes(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary | std::ios::ate);
-  if (!file) fail_io(fmt::format("cannot open {}: {}", path.string(), std::strerror(errno)));
-  const std::streamoff size = file.tellg();
-  if (size < 0) fail_io(fmt::format("cannot read {}", path.string()));
-  std::vector<std::uint8_t> bytes(static_cast<std::size_t>(size));
-  file.seekg(0);
-  file.read(reinterpret_cast<char*>(bytes.data()), size);
-  if (!file) fail_io(fmt::format("cannot read {} to its end", path.string()));
-  return bytes;
 }
 
 }  // namespace
@@ -127,8 +114,8 @@ Checkpoint decode_checkpoint(std::vector<std::uint8_t> bytes, std::string_view n
 }
 
 void CheckpointFolder::save(std::int64_t step, const Checkpoint& checkpoint) const {
-  write_durably(folder_ / fmt::format("{}{:010}{}", kPrefix, step, kSuffix),
-                encode_checkpoint(checkpoint));
+  write_file_durably(folder_ / fmt::format("{}{:010}{}", kPrefix, step, kSuffix),
+                     encode_checkpoint(checkpoint));
   const std::vector<fs::path> all = files();
   std::error_code ignored;
   for (std::size_t i = kKept; i < all.size(); ++i) fs::remove(all[i], ignored);
@@ -157,8 +144,12 @@ std::optional<CheckpointFolder::Found> CheckpointFolder::load_newest(
   return std::nullopt;
 }
 
+std::string content_hash(std::span<const std::uint8_t> bytes) {
+  return hash_text(bytes.data(), bytes.size());
+}
+
 Checkpoint read_checkpoint(const fs::path& path) {
-  return decode_checkpoint(read_bytes(path), path.string());
+  return decode_checkpoint(read_file(path), path.string());
 }
 
 }  // namespace medley

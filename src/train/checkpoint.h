@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -55,6 +56,9 @@ class CheckpointFolder {
  private:
   std::filesystem::path folder_;
 };
+
+/// Sixteen digits that tell contents apart (XXH3): not against malice.
+[[nodiscard]] std::string content_hash(std::span<const std::uint8_t> bytes);
 
 /// Reads one file. Throws IoError.
 [[nodiscard]] Checkpoint read_checkpoint(const std::filesystem::path& path);

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/check.h"
-#include "train/durable_file.h"
+#include "data/file.h"
 #include "train/events.h"
 
 namespace medley {
@@ -137,7 +137,7 @@ void RunFolder::write_metrics(const std::vector<EpochMetrics>& metrics) const {
 }
 
 void RunFolder::write(std::string_view name, std::string_view text) const {
-  write_durably(file(name), text);
+  write_file_durably(file(name), {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
 }
 
 }  // namespace medley

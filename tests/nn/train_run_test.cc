@@ -97,7 +97,7 @@ TEST_F(Runs, GiveTheSameBitsForTheSameSeed) {
 
 TEST_F(Runs, GoOnWhereTheyWereStopped) {
   options_.recipe.ema = 0.9;
-  options_.recipe.accumulate = 1;
+  options_.recipe.accumulate = 2;
   run(in("whole"));
   for (int i = 0; i < 100; ++i) {
     Stopper stopper(4);
@@ -123,6 +123,16 @@ TEST_F(Runs, UseTheGoodCheckpointIfTheNewestIsDamaged) {
   EXPECT_EQ(result(root_ / "whole"), result(root_ / "hurt"));
 }
 
+TEST_F(Runs, AreNotRepeatedOnceFinished) {
+  run(in("a"));
+  const std::string before = result(root_ / "a");
+  Stopper stopper(1);  // would stop at the first step
+  const TrainResult again = train(data_, in("a", RunFolder::Existing::resume), stopper);
+  EXPECT_FALSE(again.stopped);
+  EXPECT_EQ(again.metrics.size(), 3);
+  EXPECT_EQ(result(root_ / "a"), before);
+}
+
 TEST_F(Runs, SayThatThereIsNothingToResume) {
   Stopper stopper(1);
   train(data_, in("new", RunFolder::Existing::resume), stopper);
@@ -138,6 +148,10 @@ TEST_F(Runs, RefuseToResumeSomethingElse) {
   other = in("a", RunFolder::Existing::resume);
   other.seed = 6;
   EXPECT_THROW(run(other), InvalidArgument);
+  TrainObserver silent;
+  EXPECT_THROW(train(open_data(std::string(kData) + ",seed=9"),
+                     in("a", RunFolder::Existing::resume), silent),
+               InvalidArgument);
   EXPECT_THROW(run(in("a")), InvalidArgument);
 }
 

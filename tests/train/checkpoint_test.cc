@@ -1,5 +1,6 @@
 #include "train/checkpoint.h"
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -7,10 +8,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "medley/error.h"
-#include "train/durable_file.h"
 
 namespace medley {
 namespace {
@@ -78,14 +79,32 @@ TEST_F(CheckpointFiles, AnEmptyFolderHasNone) {
   EXPECT_FALSE(CheckpointFolder(folder_).load_newest(problems));
 }
 
-TEST_F(CheckpointFiles, AFailedWriteLeavesWhatWasThere) {
-  const fs::path file = folder_ / "f";
-  write_durably(file, std::string_view("old"));
-  fs::create_directory(folder_ / "f.part");  // the temporary file cannot be made
-  EXPECT_THROW(write_durably(file, std::string_view("new")), IoError);
-  std::string text;
-  std::getline(std::ifstream(file), text);
-  EXPECT_EQ(text, "old");
+TEST_F(CheckpointFiles, AFailedSaveLeavesWhatWasThere) {
+  const CheckpointFolder folder(folder_);
+  folder.save(1, numbered(1));
+  // The temporary file of the next cannot be made.
+  fs::create_directory(folder_ / "checkpoint-0000000002.medley.part");
+  EXPECT_THROW(folder.save(2, numbered(2)), IoError);
+  std::vector<std::string> problems;
+  EXPECT_EQ(folder.load_newest(problems)->checkpoint.state, "{\"i\":1}");
+}
+
+TEST_F(CheckpointFiles, AFullDiskLeavesWhatWasThere) {
+  const CheckpointFolder folder(folder_);
+  folder.save(1, numbered(1));
+  // Files of this process may not grow beyond a few bytes, as if the disk were full.
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  const auto old_handler = std::signal(SIGXFSZ, SIG_IGN);
+  const rlimit small{16, before.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &small);
+  EXPECT_THROW(folder.save(2, numbered(2)), IoError);
+  setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, old_handler);
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()), 1);
+  std::vector<std::string> problems;
+  EXPECT_EQ(folder.load_newest(problems)->checkpoint.state, "{\"i\":1}");
+  EXPECT_TRUE(problems.empty());
 }
 
 }  // namespace

@@ -66,7 +66,8 @@ std::vector<double> curve_of(const std::vector<EpochMetrics>& metrics) {
   return curve;
 }
 
-/// Runs one cell, or reads its result if it is finished: test accuracy after every epoch.
+/// Runs one cell, or takes its result from the last checkpoint if it is finished: test accuracy
+/// after every epoch.
 std::vector<double> run_cell(const SweepCommand& command, const ImageData& data,
                              const std::string& method, std::uint64_t seed) {
   nn::TrainOptions options;
@@ -77,11 +78,6 @@ std::vector<double> run_cell(const SweepCommand& command, const ImageData& data,
   options.out = fs::path(command.out) / fmt::format("{}-seed{}", method, seed);
   options.existing = RunFolder::Existing::resume;
   check_recipe(options.recipe);
-  const fs::path metrics = options.out / "metrics.jsonl";
-  if (fs::exists(options.out / "weights.safetensors") && fs::exists(metrics)) {
-    const std::vector<EpochMetrics> done = read_metrics(metrics);
-    if (std::ssize(done) >= options.recipe.epochs) return curve_of(done);
-  }
   TrainConsole console(fmt::format("{} seed {}", method, seed), options.recipe.epochs,
                        /*json=*/false, command.output.quiet || command.output.json);
   const nn::TrainResult result = nn::train(data, options, console);
