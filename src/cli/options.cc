@@ -1,11 +1,11 @@
 #include "cli/options.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <charconv>
 #include <cmath>
 #include <limits>
-
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <vector>
 
 namespace medley::cli {
 namespace {
@@ -142,7 +142,8 @@ CLI::Option* add_word(CLI::App& app, const std::string& name,
   return app
       .add_option_function<std::string>(
           name,
-          [name, words, chosen](const std::string& text) {
+          [name, words = std::vector<std::string_view>(words.begin(), words.end()),
+           chosen](const std::string& text) {
             for (std::size_t i = 0; i < words.size(); ++i) {
               if (words[i] == text) return chosen(i);
             }

@@ -19,6 +19,7 @@ enum class Purpose : std::uint8_t {
   window = 7,
   partner_window = 8,
   shuffle = 9,
+  crop = 10,
   picture = 64,
 };
 

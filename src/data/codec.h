@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "data/resample.h"
 #include "medley/data/image.h"
 
 namespace medley {
@@ -18,6 +19,11 @@ void check_pixels(ImageSize size, std::size_t values, std::int32_t channels);
 // The codecs behind decode_image and encode_png. The bytes are known to begin like the format.
 [[nodiscard]] Image decode_png(std::span<const std::uint8_t> bytes, std::string_view name);
 [[nodiscard]] Image decode_jpeg(std::span<const std::uint8_t> bytes, std::string_view name);
+
+/// Decodes no more of a JPEG, and no finer, than showing a part of it at `size` needs. Returns
+/// where the part lies in what was decoded.
+[[nodiscard]] Window decode_jpeg_part(std::span<const std::uint8_t> bytes, std::string_view name,
+                                      const BoxChoice& choose, ImageSize size, Image& decoded);
 
 /// `channels` is 1 or 3; sizes are checked by the caller.
 [[nodiscard]] std::vector<std::uint8_t> encode_png_rows(ImageSize size, std::int32_t channels,

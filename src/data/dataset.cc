@@ -10,6 +10,7 @@
 #include "core/check.h"
 #include "core/parallel.h"
 #include "core/rng.h"
+#include "data/content_hash.h"
 #include "data/synthetic/scene.h"
 #include "medley/data/synthetic.h"
 
@@ -75,6 +76,12 @@ ImageBatchView view_of(const ImageSet& images) {
   return view_of(std::span<const std::uint8_t>(images.pixels), images.shape, images.layout);
 }
 
+std::string fingerprint(const ImageSet& images) {
+  std::string parts = images.files ? images.files->fingerprint() : content_hash(images.pixels);
+  for (const std::int64_t label : images.labels) parts += fmt::format(" {}", label);
+  return content_hash({reinterpret_cast<const std::uint8_t*>(parts.data()), parts.size()});
+}
+
 ImageData make_synthetic(const SyntheticOptions& o) {
   require_between("synthetic train", static_cast<double>(o.train), 1, 1e7);
   require_between("synthetic test", static_cast<double>(o.test), 1, 1e7);
@@ -86,7 +93,7 @@ ImageData make_synthetic(const SyntheticOptions& o) {
   return data;
 }
 
-ImageData open_data(const std::string& text) {
+ImageData open_data(const std::string& text, ImageFiles::Broken broken) {
   const std::size_t colon = text.find(':');
   const std::string kind = text.substr(0, colon);
   const std::string rest = colon == std::string::npos ? "" : text.substr(colon + 1);
@@ -95,14 +102,14 @@ ImageData open_data(const std::string& text) {
   static const std::map<std::string, Reader> readers = {
       {"cifar10", read_cifar10}, {"cifar100", read_cifar100}, {"idx", read_idx}, {"npy", read_npy}};
   const auto reader = readers.find(kind);
-  if (reader == readers.end()) {
+  if (reader == readers.end() && kind != "folder") {
     fail_argument(
-        fmt::format("data must be synthetic, cifar10:DIR, cifar100:DIR, idx:DIR or "
-                    "npy:DIR, got \"{}\"",
+        fmt::format("data must be synthetic, cifar10:DIR, cifar100:DIR, idx:DIR, npy:DIR or "
+                    "folder:DIR, got \"{}\"",
                     text));
   }
   if (rest.empty()) fail_argument(fmt::format("{} needs a folder: {}:DIR", kind, kind));
-  return reader->second(rest);
+  return kind == "folder" ? read_folder(rest, broken) : reader->second(rest);
 }
 
 }  // namespace medley

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <string>
 #include <system_error>
 
@@ -9,6 +10,7 @@
 
 #include "data/codec.h"
 #include "data/file.h"
+#include "data/resample.h"
 #include "medley/error.h"
 
 namespace medley {
@@ -19,8 +21,42 @@ namespace fs = std::filesystem;
 constexpr std::array<std::uint8_t, 4> kPngStart = {0x89, 'P', 'N', 'G'};
 constexpr std::array<std::uint8_t, 3> kJpegStart = {0xFF, 0xD8, 0xFF};
 
+/// A thread keeps a buffer of decoded pixels up to this size for its next picture.
+constexpr std::size_t kKeptBytes = std::size_t{1} << 24;
+
 bool starts_with(std::span<const std::uint8_t> bytes, std::span<const std::uint8_t> start) {
   return bytes.size() >= start.size() && std::equal(start.begin(), start.end(), bytes.begin());
+}
+
+[[noreturn]] void refuse_format(std::span<const std::uint8_t> bytes, std::string_view name) {
+  if (bytes.empty()) throw IoError(fmt::format("{} is empty, expected a PNG or JPEG file", name));
+  throw IoError(fmt::format("{} is neither PNG nor JPEG", name));
+}
+
+void check_box(const PixelBox& box, ImageSize whole) {
+  if (box.top < 0 || box.left < 0 || box.height < 1 || box.width < 1 ||
+      box.height > whole.height - box.top || box.width > whole.width - box.left) {
+    throw InvalidArgument(
+        fmt::format("a part of {} x {} pixels at row {}, column {} is not within "
+                    "a picture of {} x {}",
+                    box.width, box.height, box.top, box.left, whole.width, whole.height));
+  }
+}
+
+/// Resizes a window as if it had been cut out first: pixels outside it have no say.
+void resample_inside(const Image& image, const Window& window, ImageSize size, std::uint8_t* rgb) {
+  const auto end = [](double at, std::int32_t last) {
+    return std::min(static_cast<std::int32_t>(std::ceil(at)), last);
+  };
+  const auto top = static_cast<std::int32_t>(window.top);
+  const auto left = static_cast<std::int32_t>(window.left);
+  const ImageSize inside = {end(window.top + window.height, image.size.height) - top,
+                            end(window.left + window.width, image.size.width) - left};
+  const std::size_t stride = static_cast<std::size_t>(image.size.width) * 3;
+  const std::uint8_t* corner = image.rgb.data() + static_cast<std::size_t>(top) * stride +
+                               static_cast<std::size_t>(left) * 3;
+  resample({corner, stride, inside},
+           {window.top - top, window.left - left, window.height, window.width}, size, rgb);
 }
 
 bool has_image_extension(const fs::path& path) {
@@ -73,8 +109,30 @@ ImageBatchView view_of(const Image& image) {
 Image decode_image(std::span<const std::uint8_t> bytes, std::string_view name) {
   if (starts_with(bytes, kPngStart)) return decode_png(bytes, name);
   if (starts_with(bytes, kJpegStart)) return decode_jpeg(bytes, name);
-  if (bytes.empty()) throw IoError(fmt::format("{} is empty, expected a PNG or JPEG file", name));
-  throw IoError(fmt::format("{} is neither PNG nor JPEG", name));
+  refuse_format(bytes, name);
+}
+
+void decode_part(std::span<const std::uint8_t> bytes, std::string_view name,
+                 const BoxChoice& choose, ImageSize size, std::span<std::uint8_t> rgb) {
+  check_pixels(size, rgb.size(), 3);
+  const auto checked = [&](ImageSize whole) {
+    const PixelBox box = choose(whole);
+    check_box(box, whole);
+    return box;
+  };
+  // A fresh buffer for every picture costs a good part of decoding it.
+  thread_local Image decoded;
+  Window window{};
+  if (starts_with(bytes, kJpegStart)) {
+    window = decode_jpeg_part(bytes, name, checked, size, decoded);
+  } else {
+    decoded = decode_image(bytes, name);
+    const PixelBox box = checked(decoded.size);
+    window = {static_cast<double>(box.top), static_cast<double>(box.left),
+              static_cast<double>(box.height), static_cast<double>(box.width)};
+  }
+  resample_inside(decoded, window, size, rgb.data());
+  if (decoded.rgb.capacity() > kKeptBytes) decoded = {};
 }
 
 Image read_image(const fs::path& path) { return decode_image(read_file(path), path.string()); }

@@ -1,6 +1,7 @@
 #include "nn/scorer.h"
 
 #include <algorithm>
+#include <vector>
 
 #include <torch/torch.h>
 
@@ -20,21 +21,25 @@ Evaluation score(Model& model, const ImageSet& images, std::int64_t count, std::
   const bool was_training = model.is_training();
   model.eval();
   Evaluation result;
-  result.count = std::min(count, images.count());
+  const std::int64_t asked = std::min(count, images.count());
   result.classes = classes;
   result.confusion.resize(static_cast<std::size_t>(classes * classes));
   const std::int64_t places = std::min<std::int64_t>(5, classes);
   std::int64_t hits = 0;
   std::int64_t near = 0;
-  for (std::int64_t first = 0; first < result.count; first += kBatch) {
-    const std::int64_t n = std::min(kBatch, result.count - first);
-    const torch::Tensor batch =
-        torch::empty({n, images.shape.channels, images.shape.height, images.shape.width});
-    loader.load_plain(images, first, view_of(batch));
+  for (std::int64_t first = 0; first < asked; first += kBatch) {
+    const std::int64_t n = std::min(kBatch, asked - first);
+    std::vector<std::int64_t> numbers;
+    for (std::int64_t i = first; i < first + n; ++i) numbers.push_back(i * images.count() / asked);
+    const BatchShape shape = loader.shape(n);
+    const torch::Tensor batch = torch::empty({n, shape.channels, shape.height, shape.width});
+    const std::vector<std::int64_t> labels = loader.load_plain(images, numbers, view_of(batch));
     const torch::Tensor best = std::get<1>(model.forward(batch).topk(places, 1)).contiguous();
     const auto* predicted = best.data_ptr<std::int64_t>();
     for (std::int64_t i = 0; i < n; ++i) {
-      const std::int64_t truth = images.labels[static_cast<std::size_t>(first + i)];
+      const std::int64_t truth = labels[static_cast<std::size_t>(i)];
+      if (truth < 0) continue;
+      ++result.count;
       const std::int64_t* row = predicted + i * places;
       hits += row[0] == truth ? 1 : 0;
       near += std::find(row, row + places, truth) != row + places ? 1 : 0;

@@ -7,8 +7,8 @@
 
 namespace medley::nn {
 
-/// Runs the network on the first `count` images, unmixed, in evaluation mode, and puts it back into
-/// the mode it was in.
+/// Runs the network on `count` images, spread evenly over the set, unmixed, in evaluation mode, and
+/// puts it back into the mode it was in.
 [[nodiscard]] Evaluation score(Model& model, const ImageSet& images, std::int64_t count,
                                std::int64_t classes, const BatchLoader& loader);
 

@@ -101,12 +101,17 @@ class Run {
       }
       observer_.on_note("there is nothing to resume: starts from the beginning");
     }
+    if (!options_.weights.empty()) {
+      const std::string name = options_.weights.string();
+      load_tensors(read_file(options_.weights), name, state_of(*model_));
+      if (!average_.empty()) load_tensors(read_file(options_.weights), name, average_);
+    }
     folder_.write("recipe.json", recipe);
     write_first_batch();
     folder_.write_metrics(metrics_);
   }
 
-  void write_first_batch() const {
+  void write_first_batch() {
     const std::int64_t count = loader_.batch_size(0);
     const torch::Tensor batch = empty_batch(count);
     (void)loader_.load(0, 0, loader_.order(0), view_of(batch));
@@ -114,7 +119,7 @@ class Run {
   }
 
   [[nodiscard]] torch::Tensor empty_batch(std::int64_t count) const {
-    const BatchShape& s = data_.train.shape;
+    const BatchShape s = loader_.shape(count);
     return torch::empty({count, s.channels, s.height, s.width});
   }
 
@@ -149,6 +154,7 @@ class Run {
     const std::int64_t count = loader_.batch_size(at_.step);
     const torch::Tensor batch = empty_batch(count);
     const MixedLabels mixed = loader_.load(epoch, at_.step, order, view_of(batch));
+    note_broken(data_.train);
     const LabelTensors labels{
         torch::tensor(mixed.classes, torch::kInt64).view({count, mixed.terms}),
         torch::tensor(mixed.weights, torch::kFloat64)
@@ -170,6 +176,13 @@ class Run {
     at_.images += count;
     ++at_.step;
     return value;
+  }
+
+  void note_broken(const ImageSet& images) {
+    if (!images.files) return;
+    for (const std::string& problem : images.files->new_problems()) {
+      observer_.on_note("left out: " + problem);
+    }
   }
 
   void update_average() {
@@ -201,6 +214,7 @@ class Run {
     m.seconds = seconds;
     m.images_per_s = static_cast<double>(at_.images) / std::max(seconds, 1e-9);
     m.wall_time = now();
+    note_broken(data_.test);
     metrics_.push_back(m);
     at_ = {at_.epoch + 1, 0, 0, 0, 0};
     observer_.on_epoch(m);
@@ -233,7 +247,7 @@ class Run {
                         {"threads", threads_},
                         {"classes", data_.classes},
                         {"images", data_.train.count()},
-                        {"data", content_hash(data_.train.pixels)},
+                        {"data", fingerprint(data_.train)},
                         {"epoch", at.epoch},
                         {"step", at.step},
                         {"loss_sum", at.loss_sum},
@@ -260,7 +274,7 @@ class Run {
       must_equal("seed", state.at("seed"), options_.seed);
       must_equal("classes", state.at("classes"), data_.classes);
       must_equal("training images", state.at("images"), data_.train.count());
-      must_equal("training data of hash", state.at("data"), content_hash(data_.train.pixels));
+      must_equal("training data of hash", state.at("data"), fingerprint(data_.train));
       check_same_recipe(recipe_from_json(state.at("recipe").get<std::string>(), file), file);
       if (state.at("threads") != threads_) {
         observer_.on_note(fmt::format(

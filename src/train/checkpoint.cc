@@ -12,6 +12,7 @@
 #include <xxhash.h>
 
 #include "core/check.h"
+#include "data/content_hash.h"
 #include "data/file.h"
 #include "medley/error.h"
 
@@ -28,10 +29,6 @@ constexpr std::size_t kEnd = 8;     // hash of the file
 constexpr std::size_t kKept = 2;
 constexpr std::string_view kPrefix = "checkpoint-";
 constexpr std::string_view kSuffix = ".medley";
-
-std::string hash_text(const std::uint8_t* bytes, std::size_t size) {
-  return fmt::format("{:016x}", XXH3_64bits(bytes, size));
-}
 
 void put_u64(std::uint64_t value, std::uint8_t* to) {
   for (int i = 0; i < 8; ++i) to[i] = static_cast<std::uint8_t>(value >> (8 * i));
@@ -55,9 +52,8 @@ std::vector<std::uint8_t> encode_checkpoint(const Checkpoint& checkpoint) {
   Json header = {{"schema", kSchema}, {"state", checkpoint.state}, {"sections", Json::array()}};
   std::size_t total = 0;
   for (const CheckpointSection& s : checkpoint.sections) {
-    header["sections"].push_back({{"name", s.name},
-                                  {"size", s.bytes.size()},
-                                  {"xxh3", hash_text(s.bytes.data(), s.bytes.size())}});
+    header["sections"].push_back(
+        {{"name", s.name}, {"size", s.bytes.size()}, {"xxh3", content_hash(s.bytes)}});
     total += s.bytes.size();
   }
   const std::string text = header.dump();
@@ -100,7 +96,7 @@ Checkpoint decode_checkpoint(std::vector<std::uint8_t> bytes, std::string_view n
       const auto first = bytes.begin() + static_cast<std::ptrdiff_t>(at);
       CheckpointSection section{s.at("name").get<std::string>(),
                                 {first, first + static_cast<std::ptrdiff_t>(size)}};
-      if (hash_text(section.bytes.data(), section.bytes.size()) != s.at("xxh3")) {
+      if (content_hash(section.bytes) != s.at("xxh3")) {
         fail_io(fmt::format("{}: section \"{}\" is damaged", name, section.name));
       }
       checkpoint.sections.push_back(std::move(section));
@@ -142,10 +138,6 @@ std::optional<CheckpointFolder::Found> CheckpointFolder::load_newest(
     }
   }
   return std::nullopt;
-}
-
-std::string content_hash(std::span<const std::uint8_t> bytes) {
-  return hash_text(bytes.data(), bytes.size());
 }
 
 Checkpoint read_checkpoint(const fs::path& path) {

@@ -57,9 +57,6 @@ class CheckpointFolder {
   std::filesystem::path folder_;
 };
 
-/// Sixteen digits that tell contents apart (XXH3): not against malice.
-[[nodiscard]] std::string content_hash(std::span<const std::uint8_t> bytes);
-
 /// Reads one file. Throws IoError.
 [[nodiscard]] Checkpoint read_checkpoint(const std::filesystem::path& path);
 

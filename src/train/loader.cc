@@ -1,13 +1,16 @@
 #include "medley/train/loader.h"
 
 #include <algorithm>
+#include <exception>
 #include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "core/check.h"
+#include "core/parallel.h"
 #include "core/rng.h"
+#include "train/decode_queue.h"
 
 namespace medley {
 namespace {
@@ -28,6 +31,27 @@ std::vector<float> per_channel(const std::vector<double>& values, std::int32_t c
   return result;
 }
 
+/// Batches that are decoded ahead, the current one included.
+constexpr int kAhead = 3;
+
+ImageBatchView view_of(std::span<const std::uint8_t> rgb, std::int64_t count, ImageSize size) {
+  return medley::view_of(rgb, {count, 3, size.height, size.width}, Layout::nhwc);
+}
+
+/// Source i of the plan is image numbers[i].
+MixPlan plain_plan(std::span<const std::int64_t> numbers, ImageSize size) {
+  MixPlan plan;
+  plan.method = "none";
+  plan.size = size;
+  for (const std::int64_t number : numbers) {
+    MixEntry entry;
+    entry.own.index = entry.partner.index = number;
+    entry.mask = FlatMask{1};
+    plan.entries.push_back(entry);
+  }
+  return plan;
+}
+
 }  // namespace
 
 BatchLoader::BatchLoader(const ImageSet& images, const Recipe& recipe, std::uint64_t seed,
@@ -35,18 +59,31 @@ BatchLoader::BatchLoader(const ImageSet& images, const Recipe& recipe, std::uint
     : images_(images),
       seed_(seed),
       batch_(std::min(recipe.batch, std::max<std::int64_t>(images.count(), 1))),
-      sampler_(policy_of(recipe), images.shape.size(), seed) {
+      size_(images.files ? ImageSize{recipe.image_size, recipe.image_size} : images.shape.size()),
+      test_resize_(recipe.test_resize),
+      sampler_(policy_of(recipe), size_, seed) {
   if (images.count() == 0) fail_argument("the training set has no images");
   options_.threads = threads;
   options_.normalise = {per_channel(recipe.mean, images.shape.channels, "mean"),
                         per_channel(recipe.stddev, images.shape.channels, "stddev")};
   options_.stores = Stores::cached;  // the network reads the batch next
+  if (images.files) {
+    queue_ = std::make_unique<DecodeQueue>(*images.files,
+                                           RandomCrop{recipe.crop_area, recipe.crop_aspect}, size_,
+                                           seed, threads, kAhead);
+  }
 }
+
+BatchLoader::~BatchLoader() = default;
 
 std::int64_t BatchLoader::steps() const noexcept { return (images_.count() + batch_ - 1) / batch_; }
 
 std::int64_t BatchLoader::batch_size(std::int64_t step) const noexcept {
   return std::min(batch_, images_.count() - step * batch_);
+}
+
+BatchShape BatchLoader::shape(std::int64_t count) const noexcept {
+  return {count, images_.shape.channels, size_.height, size_.width};
 }
 
 std::vector<std::int64_t> BatchLoader::order(std::uint64_t epoch) const {
@@ -57,9 +94,8 @@ std::vector<std::int64_t> BatchLoader::order(std::uint64_t epoch) const {
   return order;
 }
 
-MixedLabels BatchLoader::load(std::uint64_t epoch, std::int64_t step,
-                              std::span<const std::int64_t> order,
-                              const MutableImageBatchView& out) const {
+MixPlan BatchLoader::plan(std::uint64_t epoch, std::int64_t step,
+                          std::span<const std::int64_t> order) const {
   PlanRequest request;
   request.batch = batch_;
   request.first = step * batch_;
@@ -69,23 +105,69 @@ MixedLabels BatchLoader::load(std::uint64_t epoch, std::int64_t step,
   request.order = order;
   request.labels = images_.labels;
   request.threads = options_.threads;
-  const MixPlan plan = sampler_.plan(request);
-  mix(plan, view_of(images_), out, options_);
-  return mix_labels(plan, images_.labels);
+  return sampler_.plan(request);
 }
 
-void BatchLoader::load_plain(const ImageSet& images, std::int64_t first,
-                             const MutableImageBatchView& out) const {
-  MixPlan plan;
-  plan.method = "none";
-  plan.size = images.shape.size();
-  plan.entries.resize(static_cast<std::size_t>(out.shape.count));
-  for (std::int64_t i = 0; i < out.shape.count; ++i) {
-    MixEntry& entry = plan.entries[static_cast<std::size_t>(i)];
-    entry.own.index = entry.partner.index = first + i;
-    entry.mask = FlatMask{1};
+BatchSources BatchLoader::sources(std::uint64_t epoch, std::int64_t step,
+                                  std::span<const std::int64_t> order) {
+  if (!queue_) {
+    MixPlan whole = plan(epoch, step, order);
+    MixedLabels labels = mix_labels(whole, images_.labels);
+    return {std::move(whole), medley::view_of(images_), std::move(labels), nullptr};
   }
-  mix(plan, view_of(images), out, options_);
+  const auto batch = queue_->take(
+      epoch, step, steps(), [&](std::uint64_t e, std::int64_t s) { return plan(e, s, order); });
+  std::vector<std::int64_t> labels;
+  for (const std::int64_t file : batch->files) {
+    labels.push_back(images_.labels[static_cast<std::size_t>(file)]);
+  }
+  return {batch->plan, view_of(batch->pixels, std::ssize(batch->files), size_),
+          mix_labels(batch->plan, labels), batch};
+}
+
+MixedLabels BatchLoader::load(std::uint64_t epoch, std::int64_t step,
+                              std::span<const std::int64_t> order,
+                              const MutableImageBatchView& out) {
+  BatchSources batch = sources(epoch, step, order);
+  mix(batch.plan, batch.images, out, options_);
+  return std::move(batch.labels);
+}
+
+std::vector<std::int64_t> BatchLoader::load_plain(const ImageSet& images,
+                                                  std::span<const std::int64_t> numbers,
+                                                  const MutableImageBatchView& out) const {
+  std::vector<std::int64_t> labels;
+  for (const std::int64_t number : numbers) {
+    labels.push_back(images.labels[static_cast<std::size_t>(number)]);
+  }
+  if (!images.files) {
+    mix(plain_plan(numbers, images.shape.size()), medley::view_of(images), out, options_);
+    return labels;
+  }
+  const auto values = static_cast<std::size_t>(3 * size_.pixels());
+  std::vector<std::uint8_t> pixels(numbers.size() * values);
+  std::vector<std::exception_ptr> problems(numbers.size());
+  parallel_for(std::ssize(numbers), options_.threads, [&](std::int64_t i) {
+    const auto at = static_cast<std::size_t>(i);
+    try {
+      const auto choose = [&](ImageSize whole) {
+        return central_box(whole, size_.width, test_resize_);
+      };
+      if (!images.files->read(numbers[at], choose, size_,
+                              std::span(pixels).subspan(at * values, values))) {
+        labels[at] = -1;
+      }
+    } catch (...) {
+      problems[at] = std::current_exception();
+    }
+  });
+  for (const std::exception_ptr& problem : problems) {
+    if (problem) std::rethrow_exception(problem);
+  }
+  std::vector<std::int64_t> slots(numbers.size());
+  std::iota(slots.begin(), slots.end(), 0);
+  mix(plain_plan(slots, size_), view_of(pixels, std::ssize(numbers), size_), out, options_);
+  return labels;
 }
 
 }  // namespace medley

@@ -61,6 +61,10 @@ void for_each_field(R& r, const Visit& visit) {
   visit("accumulate", r.accumulate, "batches per optimiser step");
   visit("ema", r.ema, "decay of averaged weights per step, 0 for none");
   visit("pad", r.pad, "random crop from an image padded by so many pixels");
+  visit("image_size", r.image_size, "folders: side of the images that the network sees");
+  visit("crop_area", r.crop_area, "folders: least share of a picture in a random crop");
+  visit("crop_aspect", r.crop_aspect, "folders: greatest ratio of the sides of a random crop");
+  visit("test_resize", r.test_resize, "folders: shorter side of test pictures before the crop");
   visit("flip", r.flip, "chance of mirroring");
   visit("mean", r.mean, "of a channel, for values in [0, 1]");
   visit("stddev", r.stddev, "of a channel, for values in [0, 1]");
@@ -222,6 +226,10 @@ void check_recipe(const Recipe& r) {
   require_between("ema", r.ema, 0, 0.999999);
   require_between("pad", static_cast<double>(r.pad), 0, 1024);
   require_between("flip", r.flip, 0, 1);
+  require_between("image_size", r.image_size, 8, 4096);
+  require_between("crop_area", r.crop_area, 0.0001, 1);
+  require_between("crop_aspect", r.crop_aspect, 1, 100);
+  require_between("test_resize", r.test_resize, r.image_size, 8192);
   if (r.mean.empty() || r.mean.size() != r.stddev.size()) {
     fail_argument(fmt::format("mean and stddev must have as many numbers, got {} and {}",
                               r.mean.size(), r.stddev.size()));

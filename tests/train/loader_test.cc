@@ -1,14 +1,25 @@
 #include "medley/train/loader.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <memory>
 #include <numeric>
 #include <set>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "medley/data/image.h"
+#include "medley/data/synthetic.h"
+#include "medley/error.h"
 
 namespace medley {
 namespace {
+
+namespace fs = std::filesystem;
 
 /// Image i is filled with the value i.
 ImageSet numbered_images(std::int64_t count) {
@@ -30,12 +41,11 @@ Recipe plain_recipe(std::int64_t batch) {
   return recipe;
 }
 
-std::vector<float> load_all(const BatchLoader& loader, const ImageSet& set, std::uint64_t epoch) {
+std::vector<float> load_all(BatchLoader& loader, std::uint64_t epoch) {
   std::vector<float> all;
   const std::vector<std::int64_t> order = loader.order(epoch);
   for (std::int64_t step = 0; step < loader.steps(); ++step) {
-    const BatchShape shape{loader.batch_size(step), set.shape.channels, set.shape.height,
-                           set.shape.width};
+    const BatchShape shape = loader.shape(loader.batch_size(step));
     std::vector<float> batch(static_cast<std::size_t>(shape.values()));
     (void)loader.load(epoch, step, order, mutable_view_of(std::span(batch), shape));
     all.insert(all.end(), batch.begin(), batch.end());
@@ -45,10 +55,10 @@ std::vector<float> load_all(const BatchLoader& loader, const ImageSet& set, std:
 
 TEST(BatchLoader, ShowsEveryImageOncePerEpoch) {
   const ImageSet set = numbered_images(10);
-  const BatchLoader loader(set, plain_recipe(4), 7, 1);
+  BatchLoader loader(set, plain_recipe(4), 7, 1);
   EXPECT_EQ(loader.steps(), 3);
   EXPECT_EQ(loader.batch_size(2), 2);
-  const std::vector<float> all = load_all(loader, set, 0);
+  const std::vector<float> all = load_all(loader, 0);
   std::multiset<float> shown;
   for (std::size_t i = 0; i < all.size(); i += 16) shown.insert(all[i]);
   EXPECT_EQ(shown, (std::multiset<float>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
@@ -60,11 +70,12 @@ TEST(BatchLoader, DependsOnSeedAndEpochAlone) {
   recipe.mix.method = "hmix";
   recipe.pad = 1;
   recipe.flip = 0.5;
-  const BatchLoader one(set, recipe, 7, 1);
-  const BatchLoader two(set, recipe, 7, 2);
-  EXPECT_EQ(load_all(one, set, 3), load_all(two, set, 3));
-  EXPECT_NE(load_all(one, set, 3), load_all(one, set, 4));
-  EXPECT_NE(load_all(one, set, 3), load_all(BatchLoader(set, recipe, 8, 1), set, 3));
+  BatchLoader one(set, recipe, 7, 1);
+  BatchLoader two(set, recipe, 7, 2);
+  EXPECT_EQ(load_all(one, 3), load_all(two, 3));
+  EXPECT_NE(load_all(one, 3), load_all(one, 4));
+  BatchLoader other_seed(set, recipe, 8, 1);
+  EXPECT_NE(load_all(one, 3), load_all(other_seed, 3));
 }
 
 TEST(BatchLoader, PlainImagesAreOnlyNormalised) {
@@ -72,9 +83,12 @@ TEST(BatchLoader, PlainImagesAreOnlyNormalised) {
   Recipe recipe = plain_recipe(5);
   recipe.mean = {0.5};
   recipe.stddev = {0.25};
-  const BatchLoader loader(set, recipe, 0, 1);
+  BatchLoader loader(set, recipe, 0, 1);
   std::vector<float> batch(2 * 16);
-  loader.load_plain(set, 3, mutable_view_of(std::span(batch), {2, 1, 4, 4}));
+  const std::vector<std::int64_t> numbers = {3, 4};
+  const std::vector<std::int64_t> labels =
+      loader.load_plain(set, numbers, mutable_view_of(std::span(batch), {2, 1, 4, 4}));
+  EXPECT_EQ(labels, (std::vector<std::int64_t>{0, 1}));
   EXPECT_NEAR(batch[0], (3 / 255.0 - 0.5) / 0.25, 1e-6);
   EXPECT_NEAR(batch[16], (4 / 255.0 - 0.5) / 0.25, 1e-6);
 }
@@ -83,7 +97,7 @@ TEST(BatchLoader, LabelsBelongToTheImages) {
   const ImageSet set = numbered_images(12);
   Recipe recipe = plain_recipe(12);
   recipe.mix.method = "mixup";
-  const BatchLoader loader(set, recipe, 1, 1);
+  BatchLoader loader(set, recipe, 1, 1);
   const std::vector<std::int64_t> order = loader.order(0);
   std::vector<float> batch(12 * 16);
   const MixedLabels labels =
@@ -91,6 +105,113 @@ TEST(BatchLoader, LabelsBelongToTheImages) {
   for (std::int64_t i = 0; i < 12; ++i) {
     EXPECT_EQ(labels.y_a(i), order[static_cast<std::size_t>(i)] % 3);
   }
+}
+
+/// Twelve pictures of 16x16 in files, and the same in memory.
+class FileLoader : public testing::Test {
+ protected:
+  FileLoader()
+      : folder_(fs::temp_directory_path() / ("medley-loader-" + std::to_string(getpid()))) {
+    fs::create_directories(folder_);
+    memory_.shape = {12, 3, 16, 16};
+    memory_.layout = Layout::nhwc;
+    for (std::int64_t i = 0; i < 12; ++i) {
+      const Image image = synthetic_image(1, i, static_cast<std::int32_t>(i % 3), {16, 16});
+      paths_.push_back(folder_ / (std::to_string(i) + ".png"));
+      write_png(paths_.back(), image);
+      memory_.pixels.insert(memory_.pixels.end(), image.rgb.begin(), image.rgb.end());
+      memory_.labels.push_back(i % 3);
+    }
+    recipe_.batch = 5;
+    recipe_.image_size = 16;
+    recipe_.test_resize = 16;
+    recipe_.crop_area = recipe_.crop_aspect = 1;  // the whole picture
+    recipe_.flip = 0.5;
+    recipe_.mix.method = "hmix";
+  }
+  ~FileLoader() override { fs::remove_all(folder_); }
+
+  [[nodiscard]] ImageSet files(ImageFiles::Broken broken = ImageFiles::Broken::refuse) const {
+    ImageSet set;
+    set.shape = {12, 3, 0, 0};
+    set.labels = memory_.labels;
+    set.files = std::make_shared<ImageFiles>(paths_, broken);
+    return set;
+  }
+
+  fs::path folder_;
+  std::vector<fs::path> paths_;
+  ImageSet memory_;
+  Recipe recipe_;
+};
+
+TEST_F(FileLoader, GivesWhatMemoryGives) {
+  const ImageSet set = files();
+  for (const char* method : {"none", "hmix", "nmixup"}) {
+    for (const Pairing pairing : {Pairing::batch, Pairing::dataset}) {
+      recipe_.mix.method = method;
+      recipe_.mix.pairing = pairing;
+      BatchLoader from_files(set, recipe_, 3, 2);
+      BatchLoader from_memory(memory_, recipe_, 3, 1);
+      EXPECT_EQ(load_all(from_files, 4), load_all(from_memory, 4)) << method;
+      const std::vector<std::int64_t> order = from_files.order(4);
+      EXPECT_EQ(from_files.sources(4, 1, order).labels.classes,
+                from_memory.sources(4, 1, order).labels.classes);
+    }
+  }
+}
+
+TEST_F(FileLoader, DependsOnSeedEpochAndStepAlone) {
+  recipe_.crop_area = 0.3;
+  recipe_.crop_aspect = 1.5;
+  const ImageSet set = files();
+  BatchLoader loader(set, recipe_, 3, 3);
+  const std::vector<float> all = load_all(loader, 1);
+  EXPECT_NE(load_all(loader, 2), all);
+  BatchLoader other(set, recipe_, 3, 1);
+  const std::vector<std::int64_t> order = other.order(1);
+  for (const std::int64_t step : {2, 0, 1}) {
+    const BatchShape shape = other.shape(other.batch_size(step));
+    std::vector<float> batch(static_cast<std::size_t>(shape.values()));
+    (void)other.load(1, step, order, mutable_view_of(std::span(batch), shape));
+    EXPECT_TRUE(std::equal(batch.begin(), batch.end(), all.begin() + step * 5 * 768)) << step;
+  }
+}
+
+TEST_F(FileLoader, PutsTheNextImageInPlaceOfABrokenOne) {
+  recipe_.mix.method = "none";
+  std::ofstream(paths_[4]) << "broken";
+  std::ofstream(paths_[11]) << "broken";
+  const ImageSet set = files(ImageFiles::Broken::skip);
+  BatchLoader loader(set, recipe_, 3, 2);
+  const std::vector<std::int64_t> order = loader.order(0);
+  std::vector<std::int64_t> shown;
+  for (std::int64_t step = 0; step < loader.steps(); ++step) {
+    const BatchSources batch = loader.sources(0, step, order);
+    for (std::int64_t i = 0; i < batch.labels.count; ++i) shown.push_back(batch.labels.y_a(i));
+  }
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const std::int64_t meant = order[i] == 4 ? 5 : order[i] == 11 ? 0 : order[i];
+    EXPECT_EQ(shown[i], meant % 3);
+  }
+  EXPECT_EQ(set.files->broken_count(), 2);
+  std::vector<float> plain(3 * 768);
+  const std::vector<std::int64_t> numbers = {3, 4, 5};
+  EXPECT_EQ(loader.load_plain(set, numbers, mutable_view_of(std::span(plain), loader.shape(3))),
+            (std::vector<std::int64_t>{0, -1, 2}));
+}
+
+TEST_F(FileLoader, StopsAtABrokenImageUnlessToldOtherwise) {
+  std::ofstream(paths_[4]) << "broken";
+  const ImageSet set = files();
+  BatchLoader loader(set, recipe_, 3, 2);
+  EXPECT_THROW(load_all(loader, 0), IoError);
+  EXPECT_THROW(load_all(loader, 0), IoError);  // and again: it is as good as new
+  std::vector<float> plain(768);
+  const std::vector<std::int64_t> numbers = {4};
+  EXPECT_THROW(
+      (void)loader.load_plain(set, numbers, mutable_view_of(std::span(plain), loader.shape(1))),
+      IoError);
 }
 
 }  // namespace

@@ -2,27 +2,34 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "medley/data/image_files.h"
 #include "medley/types.h"
 
 namespace medley {
 
-/// Labelled images of one size, in memory: u8 without gaps.
+/// Labelled images: of one size in memory, u8 without gaps, or of any sizes in files.
 struct ImageSet {
-  BatchShape shape;
+  BatchShape shape;  ///< height and width are 0 if the images are in files
   Layout layout = Layout::nchw;
-  std::vector<std::uint8_t> pixels;
+  std::vector<std::uint8_t> pixels;  ///< empty if the images are in files
   std::vector<std::int64_t> labels;  ///< one class per image
+  std::shared_ptr<const ImageFiles> files = nullptr;
 
   [[nodiscard]] std::int64_t count() const noexcept { return shape.count; }
 };
 
-/// For `mix`; valid as long as the set is.
+/// For `mix`; valid as long as the set is, which must be in memory.
 [[nodiscard]] ImageBatchView view_of(const ImageSet& images);
 
-/// What a network is trained and tested on. Both sets have the same image size and classes.
+/// Sixteen digits that change if pixels (or names and lengths of files) or labels do.
+[[nodiscard]] std::string fingerprint(const ImageSet& images);
+
+/// What a network is trained and tested on. Both sets have the same classes and, in memory, the
+/// same image size.
 struct ImageData {
   ImageSet train;
   ImageSet test;
@@ -48,6 +55,11 @@ struct ImageData {
 /// N×H×W×C or N×C×H×W (C is 1 or 3), labels of any integer type.
 [[nodiscard]] ImageData read_npy(const std::filesystem::path& folder);
 
+/// train/CLASS/….jpg (or .jpeg, .png; folders within are entered), and the same in val, validation
+/// or test, or Tiny ImageNet's val/images with val/val_annotations.txt. Only names are read now.
+[[nodiscard]] ImageData read_folder(const std::filesystem::path& folder,
+                                    ImageFiles::Broken broken = ImageFiles::Broken::refuse);
+
 /// The embedded data set: drawn objects among pieces of others, any number of images from a seed.
 struct SyntheticOptions {
   std::int64_t train = 2000;
@@ -64,9 +76,10 @@ struct SyntheticOptions {
 /// images. Throws InvalidArgument.
 [[nodiscard]] ImageData make_synthetic(const SyntheticOptions& options);
 
-/// "cifar100:DIR", "cifar10:DIR", "idx:DIR", "npy:DIR", or "synthetic" with any of its options:
-/// "synthetic:train=2000,test=500,size=32,classes=10,scale=0.5,seed=1". Throws InvalidArgument,
-/// IoError.
-[[nodiscard]] ImageData open_data(const std::string& text);
+/// "cifar100:DIR", "cifar10:DIR", "idx:DIR", "npy:DIR", "folder:DIR", or "synthetic" with any of
+/// its options: "synthetic:train=2000,test=500,size=32,classes=10,scale=0.5,seed=1". Throws
+/// InvalidArgument, IoError.
+[[nodiscard]] ImageData open_data(const std::string& text,
+                                  ImageFiles::Broken broken = ImageFiles::Broken::refuse);
 
 }  // namespace medley

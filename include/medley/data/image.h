@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -35,6 +36,27 @@ inline constexpr std::int32_t kMaxImageSide = 65535;
 /// JPEGs are refused. Throws IoError for anything else, including files that are truncated, fail a
 /// checksum or exceed the limits above; sizes are checked before memory is taken.
 [[nodiscard]] Image decode_image(std::span<const std::uint8_t> bytes, std::string_view name);
+
+/// Part of a picture, in its pixels.
+struct PixelBox {
+  std::int32_t top = 0;
+  std::int32_t left = 0;
+  std::int32_t height = 0;
+  std::int32_t width = 0;
+
+  friend bool operator==(const PixelBox&, const PixelBox&) = default;
+};
+
+/// Which part to take of a picture of that size: within it, and not empty.
+using BoxChoice = std::function<PixelBox(ImageSize)>;
+
+/// Decodes a part of a PNG or JPEG file, resized as by `resize`, into `rgb`: 3 * size.pixels()
+/// values, interleaved. Of a JPEG no more is decoded than that takes, and large parts at a half,
+/// a quarter or an eighth of their size, which moves values by a few units. Throws as
+/// `decode_image`, except that damage outside the part may go unnoticed; InvalidArgument if the box
+/// or `rgb` does not fit.
+void decode_part(std::span<const std::uint8_t> bytes, std::string_view name,
+                 const BoxChoice& choose, ImageSize size, std::span<std::uint8_t> rgb);
 
 /// Reads and decodes a file. Throws IoError, like `decode_image` and if it cannot be read.
 [[nodiscard]] Image read_image(const std::filesystem::path& path);

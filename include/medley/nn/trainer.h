@@ -16,6 +16,7 @@ struct TrainOptions {
   std::uint64_t seed = 0;
   int threads = 0;  ///< 0: all cores
   std::filesystem::path out;
+  std::filesystem::path weights;  ///< safetensors to start from; empty: drawn from the seed
   RunFolder::Existing existing = RunFolder::Existing::refuse;
   std::int64_t checkpoint_epochs = 1;  ///< a checkpoint after so many epochs …
   double checkpoint_minutes = 10;      ///< … and after so many minutes

@@ -11,20 +11,23 @@
 #include "cli/nn/run_options.h"
 #include "cli/options.h"
 #include "cli/output_options.h"
+#include "medley/data/image.h"
 #include "medley/nn/evaluate.h"
+#include "medley/report/confusion.h"
 
 namespace medley::cli {
 namespace {
 
 constexpr const char* kFooter =
     "Examples:\n"
-    "  medley eval --checkpoint runs/a/weights.safetensors --data synthetic\n"
+    "  medley eval --checkpoint runs/a/weights.safetensors --data synthetic --confusion c.png\n"
     "  medley eval --checkpoint runs/a/checkpoint-0000000100.medley --data synthetic --json";
 
 struct EvalCommand {
   OutputOptions output;
   DataOptions data;
   std::string checkpoint;
+  std::string confusion;
 };
 
 double recall(const nn::Evaluation& e, std::int64_t c) {
@@ -36,8 +39,16 @@ double recall(const nn::Evaluation& e, std::int64_t c) {
 
 int run(const EvalCommand& command) {
   command.data.check_device();
-  const ImageData data = open_data(command.data.data);
+  const ImageData data = command.data.open();
   const nn::Evaluation e = nn::evaluate_file(command.checkpoint, data, command.data.threads);
+  DataOptions::note_left_out(data, command.output.quiet);
+  if (!command.confusion.empty()) {
+    write_png(command.confusion,
+              draw_confusion(e.confusion, data.classes,
+                             fmt::format("{} test images, {:.2f} % right.", e.count, e.top1)));
+    print_note(fmt::format("{} shows which classes were taken for which", command.confusion),
+               command.output.quiet);
+  }
   if (command.output.json) {
     nlohmann::ordered_json report = {{"schema", "medley.eval/1"},
                                      {"checkpoint", command.checkpoint},
@@ -73,6 +84,9 @@ Command add_eval(CLI::App& program) {
       ->required()
       ->group("Data");
   command->data.add_to(*app);
+  add_path(*app, "--confusion", command->confusion, "FILE.png",
+           "picture of which classes were taken for which")
+      ->group("Output");
   command->output.add_to(*app, "medley.eval/1");
   add_help(*app);
   return {app, [command] { return run(*command); }};

@@ -30,6 +30,8 @@ constexpr const char* kFooter =
     "  medley sweep --methods none,mixup,cutmix,hmix,gmix --seeds 1,2,3 --out runs\n"
     "  medley sweep --methods none,hmix --seeds 1 --epochs 10 --format markdown --out runs";
 
+constexpr std::array<std::string_view, 3> kFormats = {"text", "csv", "markdown"};
+
 struct SweepCommand {
   OutputOptions output;
   DataOptions data;
@@ -79,7 +81,7 @@ std::vector<double> run_cell(const SweepCommand& command, const ImageData& data,
   options.existing = RunFolder::Existing::resume;
   check_recipe(options.recipe);
   TrainConsole console(fmt::format("{} seed {}", method, seed), options.recipe.epochs,
-                       /*json=*/false, command.output.quiet || command.output.json);
+                       TrainConsole::Lines::aside, command.output.quiet);
   const nn::TrainResult result = nn::train(data, options, console);
   if (result.stopped) {
     throw Error(fmt::format("stopped; the same command goes on in {}", command.out));
@@ -140,7 +142,7 @@ int run(const SweepCommand& command) {
     throw InvalidArgument("a sweep needs at least one method and one seed");
   }
   for (const std::string& method : command.methods) (void)get_method(method);
-  const ImageData data = open_data(command.data.data);
+  const ImageData data = command.data.open();
   watch_interrupts();
   std::vector<Row> rows;
   for (const std::string& method : command.methods) rows.push_back({method, {}});
@@ -150,6 +152,7 @@ int run(const SweepCommand& command) {
       row.top1.push_back(row.curves.back().back());
     }
   }
+  DataOptions::note_left_out(data, command.output.quiet);
   const fs::path curves = fs::path(command.out) / "curves.png";
   write_png(curves, draw_curves(rows, command.seeds.size()));
   print_note(fmt::format("{} shows the test accuracy of every epoch", curves.string()),
@@ -190,10 +193,7 @@ Command add_sweep(CLI::App& program) {
       ->default_str("1")
       ->group("Grid");
   add_word(
-      *app, "--format", std::array<std::string_view, 3>{"text", "csv", "markdown"}, 0,
-      [command](std::size_t i) { command->format = i == 0   ? "text"
-                                                   : i == 1 ? "csv"
-                                                            : "markdown"; },
+      *app, "--format", kFormats, 0, [command](std::size_t i) { command->format = kFormats.at(i); },
       "of the table")
       ->group("Output");
   command->recipe.add_to(*app);

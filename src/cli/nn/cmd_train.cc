@@ -20,7 +20,8 @@ constexpr const char* kFooter =
     "Examples:\n"
     "  medley train --data synthetic --model resnet8 --method hmix --epochs 5 --out runs/a\n"
     "  medley train --data cifar100:cifar-100-binary --recipe cifar100-paper --method gmix "
-    "--out runs/b";
+    "--out runs/b\n"
+    "  medley train --data folder:imagenet --recipe imagenet-paper --skip-broken --out runs/c";
 
 struct TrainCommand {
   OutputOptions output;
@@ -29,6 +30,7 @@ struct TrainCommand {
   CheckpointOptions checkpoints;
   std::uint64_t seed = 0;
   std::string out;
+  std::string weights;
 };
 
 int run(const TrainCommand& command) {
@@ -38,15 +40,18 @@ int run(const TrainCommand& command) {
   options.seed = command.seed;
   options.threads = command.data.threads;
   options.out = command.out;
+  options.weights = command.weights;
   options.existing = command.checkpoints.existing();
   options.checkpoint_epochs = command.checkpoints.epochs;
   options.checkpoint_minutes = command.checkpoints.minutes;
   check_recipe(options.recipe);
-  const ImageData data = open_data(command.data.data);
-  TrainConsole console(options.recipe.mix.method, options.recipe.epochs, command.output.json,
-                       command.output.quiet);
+  const ImageData data = command.data.open();
+  using Lines = TrainConsole::Lines;
+  TrainConsole console(options.recipe.mix.method, options.recipe.epochs,
+                       command.output.json ? Lines::json : Lines::text, command.output.quiet);
   watch_interrupts();
   const nn::TrainResult result = nn::train(data, options, console);
+  DataOptions::note_left_out(data, command.output.quiet);
   if (result.stopped) {
     throw Error(fmt::format("stopped; a checkpoint is in {}, go on with --resume", command.out));
   }
@@ -65,6 +70,9 @@ Command add_train(CLI::App& program) {
   command->data.add_to(*app);
   add_path(*app, "--out", command->out, "DIR", "folder of the run; refused if it holds one")
       ->required()
+      ->group("Data");
+  add_path(*app, "--weights", command->weights, "FILE",
+           "start from these weights, a .safetensors file of the same network")
       ->group("Data");
   command->recipe.add_to(*app);
   command->checkpoints.add_to(*app);

@@ -1,14 +1,18 @@
 #include "cli/nn/run_options.h"
 
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 
+#include "cli/console.h"
 #include "cli/options.h"
 #include "medley/error.h"
 
 namespace medley::cli {
 namespace {
+
+constexpr std::array<std::string_view, 3> kDevices = {"auto", "cpu", "cuda"};
 
 std::string option_of(std::string_view field) {
   std::string name = "--" + std::string(field);
@@ -21,17 +25,34 @@ std::string option_of(std::string_view field) {
 void DataOptions::add_to(CLI::App& app) {
   app.add_option("--data", data,
                  "synthetic[:train=2000,test=500,size=32,classes=10,scale=0.5,seed=1], "
-                 "cifar100:DIR, cifar10:DIR, idx:DIR or npy:DIR")
+                 "cifar100:DIR, cifar10:DIR, idx:DIR, npy:DIR or folder:DIR")
       ->default_str(data)
+      ->group("Data");
+  app.add_flag("--skip-broken", skip_broken, "folders: leave out images that cannot be decoded")
       ->group("Data");
   add_integer(app, "--threads", threads, "threads, 0 for all cores")->group("Machine");
   add_word(
-      app, "--device", std::array<std::string_view, 3>{"auto", "cpu", "cuda"}, 0,
-      [this](std::size_t i) { device = i == 0   ? "auto"
-                                       : i == 1 ? "cpu"
-                                                : "cuda"; },
+      app, "--device", kDevices, 0, [this](std::size_t i) { device = kDevices.at(i); },
       "where networks run")
       ->group("Machine");
+}
+
+ImageData DataOptions::open() const {
+  return open_data(data, skip_broken ? ImageFiles::Broken::skip : ImageFiles::Broken::refuse);
+}
+
+void DataOptions::note_left_out(const ImageData& images, bool quiet) {
+  std::int64_t broken = 0;
+  std::int64_t all = 0;
+  for (const ImageSet* set : {&images.train, &images.test}) {
+    if (!set->files) continue;
+    broken += set->files->broken_count();
+    all += set->files->count();
+  }
+  if (broken > 0) {
+    print_note(fmt::format("{} of {} images could not be decoded and were left out", broken, all),
+               quiet);
+  }
 }
 
 void DataOptions::check_device() const {

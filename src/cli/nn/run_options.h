@@ -12,13 +12,18 @@
 
 namespace medley::cli {
 
-/// --data, --threads and --device, common to all verbs that run networks.
+/// --data, --skip-broken, --threads and --device, common to all verbs that run networks.
 struct DataOptions {
   std::string data = "synthetic";
+  bool skip_broken = false;
   std::int32_t threads = 0;
   std::string device = "auto";
 
   void add_to(CLI::App& app);
+  /// Throws InvalidArgument, IoError.
+  [[nodiscard]] ImageData open() const;
+  /// Sentence on the images that were left out, if any were.
+  static void note_left_out(const ImageData& images, bool quiet);
   /// Throws InvalidArgument if the device is not to be had.
   void check_device() const;
 };

@@ -9,8 +9,8 @@
 
 namespace medley::cli {
 
-TrainConsole::TrainConsole(std::string label, std::int64_t epochs, bool json, bool quiet)
-    : label_(std::move(label)), epochs_(epochs), json_(json), quiet_(quiet) {}
+TrainConsole::TrainConsole(std::string label, std::int64_t epochs, Lines lines, bool quiet)
+    : label_(std::move(label)), epochs_(epochs), lines_(lines), quiet_(quiet) {}
 
 void TrainConsole::on_note(const std::string& sentence) { print_note(sentence, quiet_); }
 
@@ -25,12 +25,20 @@ void TrainConsole::on_step(std::int64_t /*step*/, double loss) {
 
 void TrainConsole::on_epoch(const EpochMetrics& m) {
   progress_.reset();
-  if (quiet_) return;
-  print(json_ ? metrics_line(m) + "\n"
-              : fmt::format("{} epoch {}/{}: loss {:.4f}, test {:.2f} % (top 5 {:.2f} %), clean "
-                            "train {:.2f} %, {:.1f} s, {:.0f} images/s\n",
-                            label_, m.epoch, epochs_, m.train_loss, m.test_top1, m.test_top5,
-                            m.clean_train_top1, m.seconds, m.images_per_s));
+  const std::string line = fmt::format(
+      "{} epoch {}/{}: loss {:.4f}, test {:.2f} % (top 5 {:.2f} %), clean train {:.2f} %, "
+      "{:.1f} s, {:.0f} images/s",
+      label_, m.epoch, epochs_, m.train_loss, m.test_top1, m.test_top5, m.clean_train_top1,
+      m.seconds, m.images_per_s);
+  switch (lines_) {
+    case Lines::json:
+      return print(metrics_line(m) + "\n");
+    case Lines::text:
+      if (!quiet_) print(line + "\n");
+      return;
+    case Lines::aside:
+      return print_note(line, quiet_);
+  }
 }
 
 bool TrainConsole::stop() { return interrupted(); }

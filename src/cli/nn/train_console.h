@@ -12,8 +12,12 @@ namespace medley::cli {
 /// Shows a run: a progress bar per epoch on a terminal, and a line after each.
 class TrainConsole : public nn::TrainObserver {
  public:
-  /// `label` starts every line. With `json` lines are those of metrics.jsonl.
-  TrainConsole(std::string label, std::int64_t epochs, bool json, bool quiet);
+  /// What is said after an epoch: a sentence, the line of metrics.jsonl, or a sentence on standard
+  /// error because the result is something else.
+  enum class Lines : std::uint8_t { text, json, aside };
+
+  /// `label` starts every sentence.
+  TrainConsole(std::string label, std::int64_t epochs, Lines lines, bool quiet);
 
   void on_note(const std::string& sentence) override;
   void on_epoch_start(std::int64_t epoch, std::int64_t steps) override;
@@ -24,7 +28,7 @@ class TrainConsole : public nn::TrainObserver {
  private:
   std::string label_;
   std::int64_t epochs_;
-  bool json_;
+  Lines lines_;
   bool quiet_;
   std::optional<Progress> progress_;
 };

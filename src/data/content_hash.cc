@@ -1,0 +1,14 @@
+#include "data/content_hash.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <fmt/format.h>
+
+namespace medley {
+
+std::string content_hash(std::span<const std::uint8_t> bytes) {
+  return fmt::format("{:016x}", XXH3_64bits(bytes.data(), bytes.size()));
+}
+
+}  // namespace medley

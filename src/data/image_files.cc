@@ -1,0 +1,136 @@
+#include "medley/data/image_files.h"
+
+#include <algorithm>
+#include <cmath>
+#include <mutex>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/check.h"
+#include "core/portable_math.h"
+#include "core/rng.h"
+#include "data/content_hash.h"
+#include "data/file.h"
+#include "medley/error.h"
+
+namespace medley {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The deepest folder that holds both.
+fs::path common_folder(const fs::path& a, const fs::path& b) {
+  const auto [end, ignored] = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
+  fs::path common;
+  for (auto part = a.begin(); part != end; ++part) common /= *part;
+  return common;
+}
+
+std::string fingerprint_of(const std::vector<fs::path>& paths) {
+  std::vector<std::uint8_t> listing;
+  fs::path folder = paths.empty() ? fs::path() : paths.front().parent_path();
+  for (const fs::path& path : paths) folder = common_folder(folder, path);
+  for (const fs::path& path : paths) {
+    std::error_code problem;
+    const std::uintmax_t bytes = fs::file_size(path, problem);
+    if (problem) fail_io(fmt::format("cannot read {}: {}", path.string(), problem.message()));
+    const std::string line =
+        fmt::format("{} {}\n", path.lexically_relative(folder).string(), bytes);
+    listing.insert(listing.end(), line.begin(), line.end());
+  }
+  return content_hash(listing);
+}
+
+}  // namespace
+
+struct ImageFiles::Impl {
+  std::vector<fs::path> paths;
+  Broken broken;
+  std::string fingerprint;
+  std::mutex mutex;
+  std::set<std::int64_t> known_broken;
+  std::vector<std::string> problems;
+};
+
+ImageFiles::ImageFiles(std::vector<fs::path> paths, Broken broken)
+    : impl_(std::make_unique<Impl>()) {
+  impl_->fingerprint = fingerprint_of(paths);
+  impl_->paths = std::move(paths);
+  impl_->broken = broken;
+}
+
+ImageFiles::~ImageFiles() = default;
+
+std::int64_t ImageFiles::count() const noexcept { return std::ssize(impl_->paths); }
+
+const fs::path& ImageFiles::path(std::int64_t index) const {
+  return impl_->paths[static_cast<std::size_t>(index)];
+}
+
+bool ImageFiles::read(std::int64_t index, const BoxChoice& choose, ImageSize size,
+                      std::span<std::uint8_t> rgb) const {
+  try {
+    decode_part(read_file(path(index)), path(index).string(), choose, size, rgb);
+    return true;
+  } catch (const IoError& problem) {
+    if (impl_->broken == Broken::refuse) {
+      throw IoError(fmt::format("{}; --skip-broken leaves such images out", problem.what()));
+    }
+    const std::scoped_lock lock(impl_->mutex);
+    if (impl_->known_broken.insert(index).second) impl_->problems.emplace_back(problem.what());
+    return false;
+  }
+}
+
+std::vector<std::string> ImageFiles::new_problems() const {
+  const std::scoped_lock lock(impl_->mutex);
+  return std::exchange(impl_->problems, {});
+}
+
+std::int64_t ImageFiles::broken_count() const {
+  const std::scoped_lock lock(impl_->mutex);
+  return std::ssize(impl_->known_broken);
+}
+
+const std::string& ImageFiles::fingerprint() const noexcept { return impl_->fingerprint; }
+
+PixelBox RandomCrop::box(ImageSize whole, std::uint64_t seed, std::uint64_t epoch,
+                         std::int64_t picture) const {
+  RandomStream random(seed, epoch, static_cast<std::uint64_t>(picture), Purpose::crop);
+  const auto pixels = static_cast<double>(whole.pixels());
+  constexpr int kTries = 10;
+  for (int i = 0; i < kTries; ++i) {
+    const double area = pixels * (least_area + (1 - least_area) * random.uniform());
+    const double log_ratio = (2 * random.uniform() - 1) * log_positive(aspect);
+    const double flat = exp_nonpositive(-std::abs(log_ratio));
+    const double ratio = log_ratio < 0 ? flat : 1 / flat;
+    const auto width = static_cast<std::int64_t>(std::lround(std::sqrt(area * ratio)));
+    const auto height = static_cast<std::int64_t>(std::lround(std::sqrt(area / ratio)));
+    if (width < 1 || height < 1 || width > whole.width || height > whole.height) continue;
+    const auto top = random.below(static_cast<std::uint32_t>(whole.height - height + 1));
+    const auto left = random.below(static_cast<std::uint32_t>(whole.width - width + 1));
+    return {static_cast<std::int32_t>(top), static_cast<std::int32_t>(left),
+            static_cast<std::int32_t>(height), static_cast<std::int32_t>(width)};
+  }
+  // A very long picture: as much of its middle as the ratio allows.
+  const auto most = [&](std::int32_t side, std::int32_t other) {
+    const auto length = static_cast<std::int32_t>(std::lround(other * aspect));
+    return std::clamp(length, 1, side);
+  };
+  const std::int32_t height = most(whole.height, whole.width);
+  const std::int32_t width = most(whole.width, whole.height);
+  return {(whole.height - height) / 2, (whole.width - width) / 2, height, width};
+}
+
+PixelBox central_box(ImageSize whole, std::int32_t size, std::int32_t shorter) {
+  const std::int32_t short_side = std::min(whole.height, whole.width);
+  const auto side = std::clamp(
+      static_cast<std::int32_t>(std::lround(static_cast<double>(short_side) * size / shorter)), 1,
+      short_side);
+  return {(whole.height - side) / 2, (whole.width - side) / 2, side, side};
+}
+
+}  // namespace medley

@@ -1,0 +1,219 @@
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/program.h"
+
+namespace medley::cli_test {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::AllOf;
+using testing::Contains;
+using testing::HasSubstr;
+using testing::IsSupersetOf;
+using testing::Not;
+using testing::StartsWith;
+
+const Arguments kSmall = {"--data",   "synthetic:train=40,test=20,size=16,classes=4",
+                          "--model",  "resnet8",
+                          "--epochs", "2",
+                          "--batch",  "10",
+                          "--seed",   "1"};
+
+class Train : public CliTest {
+ protected:
+  [[nodiscard]] Outcome train(const std::string& out, const Arguments& more = {}) const {
+    return medley(Arguments{"train"} + kSmall + Arguments{"--out", path(out)} + more);
+  }
+};
+
+TEST_F(Train, LeavesEverythingInTheFolderOfTheRun) {
+  const Outcome outcome = train("run", {"--method", "hmix", "--json"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(names("run"),
+              IsSupersetOf({"recipe.json", "metrics.jsonl", "batch.png", "weights.safetensors"}));
+  // The lines that it printed are those of the file.
+  EXPECT_EQ(outcome.out, read_file(path("run/metrics.jsonl")));
+  const auto line = nlohmann::json::parse(outcome.out.substr(0, outcome.out.find('\n')));
+  for (const char* field : {"epoch", "lr", "train_loss", "test_top1", "test_top5",
+                            "clean_train_top1", "seconds", "images_per_s"}) {
+    EXPECT_TRUE(line.contains(field)) << field;
+  }
+  EXPECT_EQ(line["epoch"], 1);
+}
+
+TEST_F(Train, RefusesAFolderThatHoldsARun) {
+  ASSERT_EQ(train("run").code, 0);
+  const Outcome again = train("run");
+  EXPECT_EQ(again.code, 2);
+  EXPECT_THAT(again.err, AllOf(HasSubstr("--resume"), HasSubstr("--overwrite")));
+  EXPECT_EQ(train("run", {"--overwrite"}).code, 0);
+  const Outcome longer = train("run", {"--resume"});
+  EXPECT_EQ(longer.code, 0) << longer.err;
+  const Outcome changed = train("run", {"--resume", "--lr", "0.01"});
+  EXPECT_EQ(changed.code, 2);
+  EXPECT_THAT(changed.err, HasSubstr("another recipe"));
+}
+
+TEST_F(Train, StartsAnewWhereNothingIsToResume) {
+  const Outcome outcome = train("run", {"--resume"});
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_THAT(outcome.err, HasSubstr("nothing to resume"));
+}
+
+TEST_F(Train, StartsFromWeights) {
+  ASSERT_EQ(train("a").code, 0);
+  // A learning rate of next to nothing leaves them as they are.
+  const Outcome outcome = train("b", {"--weights", path("a/weights.safetensors"), "--lr", "1e-30",
+                                      "--weight-decay", "0", "--json"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const Outcome other =
+      medley({"train", "--data", "synthetic:train=40,test=20,size=16,classes=5", "--model",
+              "resnet8", "--out", path("d"), "--weights", path("a/weights.safetensors")});
+  EXPECT_EQ(other.code, 1);
+  EXPECT_THAT(other.err, HasSubstr("weights.safetensors"));
+}
+
+TEST_F(Train, DivergingIsSaidInOneSentence) {
+  const Outcome outcome = train("run", {"--lr", "1e30", "--schedule", "constant"});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("the loss became"), HasSubstr("smaller lr")));
+}
+
+TEST_F(Train, WrongArgumentsAreOneSentenceAndCodeTwo) {
+  const std::vector<std::pair<Arguments, std::string>> cases = {
+      {{"--recipe", "nothing"}, "nothing"},
+      {{"--method", "hmixx"}, "hmix"},
+      {{"--optimiser", "adam"}, "adamw"},
+      {{"--stddev", "0"}, "stddev"},
+      {{"--smoothing", "1"}, "smoothing"},
+      {{"--image-size", "4"}, "image_size"},
+      {{"--test-resize", "100"}, "test_resize"},
+      {{"--resume", "--overwrite"}, "exclude each other"},
+      {{"--checkpoint-epochs", "0"}, "checkpoint_epochs"},
+      {{"--device", "cuda"}, "cpu"},
+  };
+  for (const auto& [arguments, text] : cases) {
+    const Outcome outcome = train("run", arguments);
+    EXPECT_EQ(outcome.code, 2) << text << outcome.err;
+    EXPECT_THAT(outcome.err, HasSubstr(text));
+  }
+  EXPECT_EQ(medley({"train", "--data", "cifar:x", "--out", path("run")}).code, 2);
+  EXPECT_EQ(medley({"train", "--data", "cifar100:" + path("x"), "--out", path("run")}).code, 1);
+  EXPECT_THAT(names(), Not(Contains("run")));
+}
+
+TEST_F(Train, ReadsFoldersOfImages) {
+  for (int i = 0; i < 24; ++i) {
+    const fs::path folder =
+        folder_ / "data" / (i < 16 ? "train" : "val") / (i % 2 == 0 ? "even" : "odd");
+    fs::create_directories(folder);
+    write_jpeg(folder / (std::to_string(i) + ".jpg"), i, 30 + i, 40);
+  }
+  const Arguments common = {"train",
+                            "--data",
+                            "folder:" + path("data"),
+                            "--epochs",
+                            "1",
+                            "--image-size",
+                            "16",
+                            "--test-resize",
+                            "18",
+                            "--batch",
+                            "5",
+                            "--out"};
+  EXPECT_EQ(medley(common + Arguments{path("a")}).code, 0);
+  write_file(folder_ / "data/train/odd/3.jpg", "broken");
+  const Outcome strict = medley(common + Arguments{path("b")});
+  EXPECT_EQ(strict.code, 1);
+  EXPECT_THAT(strict.err, AllOf(HasSubstr("odd/3.jpg"), HasSubstr("--skip-broken")));
+  const Outcome lenient = medley(common + Arguments{path("c"), "--skip-broken"});
+  EXPECT_EQ(lenient.code, 0);
+  EXPECT_THAT(lenient.err, AllOf(HasSubstr("left out: "), HasSubstr("1 of 24 images")));
+}
+
+TEST_F(Train, EvalMeasuresWhatWasTrained) {
+  ASSERT_EQ(train("run").code, 0);
+  const Arguments eval = {"eval", "--data", kSmall[1], "--checkpoint"};
+  const Outcome outcome = medley(
+      eval + Arguments{path("run/weights.safetensors"), "--confusion", path("c.png"), "--json"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const auto report = outcome.json();
+  EXPECT_EQ(report["images"], 20);
+  int all = 0;
+  for (const auto& row : report["confusion"]) {
+    for (const int count : row) all += count;
+  }
+  EXPECT_EQ(all, 20);
+  EXPECT_THAT(names(), Contains("c.png"));
+  const std::string last = read_file(path("run/metrics.jsonl"));
+  const auto metrics = nlohmann::json::parse(last.substr(last.find('\n') + 1));
+  EXPECT_EQ(report["top1"], metrics["test_top1"]);
+  EXPECT_EQ(medley(eval + Arguments{path("nothing.medley")}).code, 1);
+}
+
+TEST_F(Train, SweepsSkipWhatIsFinished) {
+  const Arguments sweep = Arguments{"sweep"} + Arguments(kSmall.begin(), kSmall.end() - 2) +
+                          Arguments{"--methods", "none,mixup", "--seeds", "1,2",
+                                    "--format",  "csv",        "--out",   path("all")};
+  const Outcome first = medley(sweep);
+  ASSERT_EQ(first.code, 0) << first.err;
+  EXPECT_THAT(first.out, StartsWith("method,seeds,test_top1_mean,test_top1_std\nnone,2,"));
+  EXPECT_THAT(names("all"), Contains("curves.png"));
+  const std::string weights = read_file(path("all/mixup-seed2/weights.safetensors"));
+  const Outcome second = medley(sweep);
+  EXPECT_EQ(second.code, 0);
+  EXPECT_EQ(second.out, first.out);
+  EXPECT_THAT(second.err, Not(HasSubstr("epoch 1/2")));
+  EXPECT_EQ(read_file(path("all/mixup-seed2/weights.safetensors")), weights);
+}
+
+/// Exit codes of the child of the test below.
+enum : int { kGood = 0, kNoDisk = 70, kBad = 71 };
+
+TEST_F(Train, AFullDiskStopsTheRunAndLeavesTheLastCheckpoint) {
+  // A disk of its own, seen by a child process only.
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    fs::create_directory(path("disk"));
+    if (unshare(CLONE_NEWNS) != 0 ||
+        mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+        mount("tmpfs", path("disk").c_str(), "tmpfs", 0, "size=1700k") != 0) {
+      _exit(kNoDisk);
+    }
+    // A checkpoint takes 0.6 MB, and there are three while a new one replaces the oldest.
+    const Arguments longer = {"train",   "--data", kSmall[1], "--epochs",      "4",
+                              "--batch", "10",     "--out",   path("disk/run")};
+    const Outcome full = medley(longer);
+    const bool stopped = full.code == 1 && full.err.find("No space left") != std::string::npos;
+    const std::string lines = read_file(path("disk/run/metrics.jsonl"));
+    const bool kept = std::count(lines.begin(), lines.end(), '\n') == 2 &&
+                      names("disk/run").size() == 6;  // nothing half-written
+    mount("tmpfs", path("disk").c_str(), "tmpfs", MS_REMOUNT, "size=9m");
+    const Outcome resumed = medley(longer + Arguments{"--resume"});
+    const bool went_on =
+        resumed.code == 0 && resumed.err.find("(epoch 3, step 0)") != std::string::npos;
+    if (!stopped || !kept || !went_on) std::cerr << full.err << lines << resumed.err;
+    _exit(stopped && kept && went_on ? kGood : kBad);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  ASSERT_TRUE(WIFEXITED(status));
+  if (WEXITSTATUS(status) == kNoDisk) GTEST_SKIP() << "mounting a disk needs more rights";
+  EXPECT_EQ(WEXITSTATUS(status), kGood);
+}
+
+}  // namespace
+}  // namespace medley::cli_test
