@@ -44,18 +44,18 @@ void for_each_field(R& r, const Visit& visit) {
   visit("model", r.model, "network");
   visit("epochs", r.epochs, "passes over the training set");
   visit("batch", r.batch, "images per step");
-  visit("optimiser", Words{r.optimiser, kOptimisers}, "sgd or adamw");
+  visit("optimiser", Words{r.optimiser, kOptimisers}, "how parameters follow gradients");
   visit("lr", r.lr, "learning rate");
   visit("momentum", r.momentum, "of sgd; beta1 of adamw");
   visit("nesterov", r.nesterov, "sgd: look ahead");
   visit("beta2", r.beta2, "adamw");
   visit("weight_decay", r.weight_decay, "on all parameters");
-  visit("schedule", Words{r.schedule, kSchedules}, "constant, step, cosine or one-cycle");
+  visit("schedule", Words{r.schedule, kSchedules}, "of the learning rate");
   visit("milestones", r.milestones, "step: shares of the epochs, such as 0.5,0.75");
   visit("lr_factor", r.lr_factor, "step: factor at a milestone");
   visit("lr_final", r.lr_final, "cosine, one-cycle: share of lr at the end");
   visit("warmup_epochs", r.warmup_epochs, "lr grows linearly for so long");
-  visit("loss", Words{r.loss, kLosses}, "cross-entropy or bce-softmax");
+  visit("loss", Words{r.loss, kLosses}, "bce-softmax: binary cross entropy of the softmax");
   visit("smoothing", r.smoothing, "label smoothing");
   visit("clip_norm", r.clip_norm, "greatest norm of the gradient, 0 for any");
   visit("accumulate", r.accumulate, "batches per optimiser step");
@@ -70,14 +70,14 @@ void for_each_field(R& r, const Visit& visit) {
   visit("stddev", r.stddev, "of a channel, for values in [0, 1]");
   auto& m = r.mix;
   visit("method", m.method, "how to mix");
-  visit("mode", Words{m.mode, kModes}, "draw per sample, batch or pair");
-  visit("pairing", Words{m.pairing, kPairings}, "batch, reverse, roll or dataset");
+  visit("mode", Words{m.mode, kModes}, "what shares a draw");
+  visit("pairing", Words{m.pairing, kPairings}, "who is the partner");
   visit("alpha", m.alpha, "lam is drawn from Beta(alpha, beta)");
   visit("beta", m.beta, "second parameter, alpha unless given");
   visit("lam", m.lam, "a fixed share instead");
   visit("prob", m.prob, "chance that a draw mixes at all");
-  visit("placement", Words{m.placement, kPlacements}, "boxes: clipped, inside or wrap");
-  visit("form", Words{m.form, kForms}, "hmix, gmix: code, paper or calibrated");
+  visit("placement", Words{m.placement, kPlacements}, "of boxes");
+  visit("form", Words{m.form, kForms}, "hmix, gmix");
   visit("ratio", m.ratio, "hmix: share of 1-lam in the box");
   visit("gamma", m.gamma, "hmix: ratio drawn from Beta(gamma, gamma)");
   visit("q_mix", m.q_mix, "stochastic: chance of mixup");
@@ -87,14 +87,15 @@ void for_each_field(R& r, const Visit& visit) {
   visit("soft", m.soft, "fmix: share of soft pixels");
   visit("scale_min", m.scale_min, "resizemix: least side");
   visit("scale_max", m.scale_max, "resizemix: greatest side");
-  visit("label", Words{m.label, kLabelRules}, "label weight: realised or drawn");
+  visit("label", Words{m.label, kLabelRules}, "label weight");
   visit("no_self", m.no_self, "never mix an image with itself");
 }
 
 template <typename Enum, std::size_t N>
-std::string listed(const Words<Enum, N>& field) {
+std::string listed(const Words<Enum, N>& field, const char* between) {
   std::string all;
-  for (const std::string_view word : field.words) all.append(all.empty() ? "" : ", ").append(word);
+  for (const std::string_view word : field.words)
+    all.append(all.empty() ? "" : between).append(word);
   return all;
 }
 
@@ -177,7 +178,20 @@ std::string wanted(const std::optional<double>&) { return "a finite number or nu
 std::string wanted(const std::vector<double>&) { return "a list of finite numbers"; }
 template <typename Enum, std::size_t N>
 std::string wanted(const Words<Enum, N>& field) {
-  return "one of " + listed(field);
+  return "one of " + listed(field, ", ");
+}
+
+// ---- how help texts show a value ----
+
+std::string form_of(const std::string&) { return "TEXT"; }
+std::string form_of(bool) { return "true|false"; }
+std::string form_of(std::integral auto) { return "N"; }
+std::string form_of(double) { return "X"; }
+std::string form_of(const std::optional<double>&) { return "X"; }
+std::string form_of(const std::vector<double>&) { return "X,X,…"; }
+template <typename Enum, std::size_t N>
+std::string form_of(const Words<Enum, N>& field) {
+  return listed(field, "|");
 }
 
 /// Sets a field of that name; `shown` is the value in error texts.
@@ -270,8 +284,8 @@ const std::vector<RecipeField>& recipe_fields() {
   static const std::vector<RecipeField> fields = [] {
     std::vector<RecipeField> all;
     const Recipe recipe;
-    for_each_field(recipe, [&](std::string_view name, const auto&, std::string_view help) {
-      all.push_back({name, help});
+    for_each_field(recipe, [&](std::string_view name, const auto& field, std::string_view help) {
+      all.push_back({name, help, form_of(field)});
     });
     return all;
   }();

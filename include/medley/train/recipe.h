@@ -75,6 +75,7 @@ void set_field(Recipe& recipe, std::string_view field, std::string_view value);
 struct RecipeField {
   std::string_view name;
   std::string_view help;
+  std::string form;  ///< "N", "X", "X,X,…", "true|false", "a|b|c" or "TEXT"
 };
 [[nodiscard]] const std::vector<RecipeField>& recipe_fields();
 

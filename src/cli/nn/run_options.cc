@@ -4,10 +4,12 @@
 #include <array>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "cli/console.h"
 #include "cli/options.h"
 #include "medley/error.h"
+#include "medley/nn/models.h"
 
 namespace medley::cli {
 namespace {
@@ -72,7 +74,10 @@ void RecipeOptions::add_to(CLI::App& app) {
       ->group("Recipe");
   for (const RecipeField& field : recipe_fields()) {
     if (field.name == "name") continue;
-    app.add_option(option_of(field.name), fields_[std::string(field.name)], std::string(field.help))
+    std::string help(field.help);
+    if (field.name == "model") help += fmt::format(": {}", fmt::join(nn::model_names(), ", "));
+    app.add_option(option_of(field.name), fields_[std::string(field.name)], help)
+        ->type_name(field.form)
         ->group("Recipe");
   }
 }
