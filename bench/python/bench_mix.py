@@ -122,6 +122,7 @@ def overhead(rounds, calls):
     """Microseconds that a call from Python takes beyond the C++ work in it (plan, pixels, labels),
     for a 128x3x32x32 f32 batch. The extension clocks that work inside the same call, so what else
     the machine does cancels out. `out` writes to an array that exists, `new` makes one.
+    For comparison, what PyTorch takes to make a tensor after such a call, when caches are cold.
     """
     shape = (128, 3, 32, 32)
     arrays = {
@@ -143,7 +144,17 @@ def overhead(rounds, calls):
                         whole = time.perf_counter_ns() - begin
                         beyond.append((whole - mix._settings.library_ns) / 1e3)
                     measured.setdefault(f"{name}_{suffix}", []).append(statistics.median(beyond))
-        rows[method] = {f"{k}_overhead_us": statistics.median(v) for k, v in measured.items()}
+        making = []
+        for _ in range(calls):
+            mix(images, labels, out=out)
+            begin = time.perf_counter_ns()
+            torch.empty_like(images)
+            making.append((time.perf_counter_ns() - begin) / 1e3)
+        measured["torch_empty_like"] = [statistics.median(making)]
+        rows[method] = {
+            f"{k}_us" if k == "torch_empty_like" else f"{k}_overhead_us": statistics.median(v)
+            for k, v in measured.items()
+        }
         text = ", ".join(f"{k} {v:.1f}" for k, v in rows[method].items())
         print(f"{method}: {text}", file=sys.stderr)
     return rows

@@ -35,7 +35,9 @@ def dtype_name(dtype: Any) -> str:
 
 
 _LARGE = 1 << 20  # bytes from which on memory of earlier results is used again
-_TORCH_DTYPES = ("uint8", "float16", "bfloat16", "float32", "float64", "int64", "int32")
+_TORCH_DTYPES = (
+    "uint8", "float16", "bfloat16", "float32", "float64", "int8", "int16", "int32", "int64", "bool",
+)  # fmt: skip
 
 
 class Framework:
@@ -97,6 +99,7 @@ class NumPy(Framework):
         import numpy
 
         self._np = numpy
+        _core.set_numpy(numpy.ndarray)
 
     def is_float(self, array: Any) -> bool:
         return array.dtype.kind == "f" or array.dtype.name == "bfloat16"
@@ -152,7 +155,14 @@ class Torch(Framework):
 
         self._torch = torch
         self._dtypes = {getattr(torch, name): name for name in _TORCH_DTYPES}
-        _core.set_quick_export(torch.Tensor, torch.utils.dlpack.to_dlpack)
+        _core.set_torch(
+            torch.Tensor,
+            torch.utils.dlpack.to_dlpack,
+            getattr(torch._C, "_from_dlpack", torch.from_dlpack),
+            torch.empty_like,
+            getattr(torch._C, "_cuda_getCurrentRawStream", self._stream_of),
+            self._dtypes,
+        )
 
     def stream(self, array: Any) -> tuple[int, int | None]:
         if array.requires_grad:
@@ -162,7 +172,10 @@ class Torch(Framework):
         if not array.is_cuda:
             return 0, None
         # The work runs on the tensor's own stream, so nothing has to wait (-1).
-        return self._torch.cuda.current_stream(array.device).cuda_stream, -1
+        return self._stream_of(array.device), -1
+
+    def _stream_of(self, device: Any) -> int:
+        return self._torch.cuda.current_stream(device).cuda_stream
 
     def is_cuda(self, array: Any) -> bool:
         return array.is_cuda

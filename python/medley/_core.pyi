@@ -1,6 +1,6 @@
 """Types of the compiled part."""
 
-from typing import Any, Sequence
+from typing import Any, Callable, Sequence
 
 __version__: str
 has_cuda: bool
@@ -79,6 +79,11 @@ class Sampler:
         threads: int = 0,
     ) -> Plan: ...
 
+class Counter:
+    def next(self, count: int) -> tuple[int, int, int]: ...
+    def state(self) -> tuple[int, int, int]: ...
+    def set(self, epoch: int, step: int, batch: int) -> None: ...
+
 class Options:
     def __init__(
         self,
@@ -92,7 +97,13 @@ class Options:
 
 class Settings:
     def __init__(
-        self, layout: str, out_layout: str, options: Options, num_classes: int, class_rule: bool
+        self,
+        layout: str,
+        out_layout: str,
+        options: Options,
+        num_classes: int,
+        class_rule: bool,
+        like_input: bool,
     ) -> None: ...
     @property
     def library_ns(self) -> int: ...
@@ -106,10 +117,13 @@ def step(
     batch: int,
     first: int,
     epoch: int,
-    single_weights: bool,
     stream: int,
     dlpack_stream: int | None,
-) -> tuple[Plan | None, Any, Any]: ...
+) -> tuple[Plan | None, Any]: ...
+def quick_step(
+    sampler: Sampler, settings: Settings, counter: Counter
+) -> Callable[[Any, Any, Any], Any]: ...
+def read_label_terms(terms: Any, single: bool) -> tuple[Buffer, Buffer]: ...
 def methods() -> list[dict[str, Any]]: ...
 def common_options() -> list[str]: ...
 def backends() -> list[str]: ...
@@ -128,7 +142,15 @@ def image_info(
     images: Any, layout: str = "nchw", dlpack_stream: int | None = None
 ) -> dict[str, Any]: ...
 def describe(array: Any) -> tuple[str, tuple[int, ...]]: ...
-def set_quick_export(type: type, function: Any) -> None: ...
+def set_numpy(array: type) -> None: ...
+def set_torch(
+    tensor: type,
+    to_dlpack: Callable[[Any], Any],
+    from_dlpack: Callable[[Any], Any],
+    empty_like: Callable[[Any], Any],
+    stream: Callable[[int], int],
+    dtypes: dict[Any, str],
+) -> None: ...
 def synchronize(stream: int) -> None: ...
 def mix_classes(
     plan: Plan, labels: Any, num_classes: int = 0, single: bool = False

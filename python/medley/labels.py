@@ -19,27 +19,43 @@ class MixedLabels:
     known. Arrays are of the kind that the labels were.
     """
 
-    __slots__ = ("_classes", "_weights", "_like", "num_classes")
+    __slots__ = ("_classes", "_weights", "num_classes", "_terms", "_like")
 
     def __init__(
-        self, classes: Any, weights: Any, num_classes: int | None = None, like: Any = None
+        self,
+        classes: Any,
+        weights: Any,
+        num_classes: int | None = None,
+        terms: Any = None,
+        like: Any = None,
     ) -> None:
         self._classes = classes
         self._weights = weights
-        self._like = like  # buffers become arrays of this one's kind when they are asked for
         self.num_classes = num_classes
+        self._terms = terms  # become arrays of the kind of `like` when they are asked for
+        self._like = like
 
     @property
     def classes(self) -> Any:
-        if type(self._classes) is _core.Buffer:
-            self._classes = framework_of(self._like).adopt(self._classes, self._like)
+        if self._terms is not None:
+            self._read_terms()
         return self._classes
 
     @property
     def weights(self) -> Any:
-        if type(self._weights) is _core.Buffer:
-            self._weights = framework_of(self._like).adopt(self._weights, self._like)
+        if self._terms is not None:
+            self._read_terms()
         return self._weights
+
+    def _read_terms(self) -> None:
+        terms, like = self._terms, self._like
+        if terms is None:  # another thread was here
+            return
+        framework = framework_of(like)
+        classes, weights = _core.read_label_terms(terms, framework.single_weights)
+        self._classes = framework.adopt(classes, like)
+        self._weights = framework.adopt(weights, like)
+        self._terms = None
 
     @property
     def y_a(self) -> Any:
@@ -95,7 +111,7 @@ class MixedLabels:
         return iter((self.y_a, self.y_b, self.weight))
 
     def __len__(self) -> int:
-        return self._classes.shape[0]
+        return self.classes.shape[0]
 
     def __repr__(self) -> str:
         return f"MixedLabels(y_a={self.y_a!r}, y_b={self.y_b!r}, weight={self.weight!r})"

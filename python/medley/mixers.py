@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from typing import Any, Sequence, TypedDict
 
 try:
@@ -102,10 +101,8 @@ class Mix:
         self.options = given
         self._settings = self._settings_with(threads)
         self._whole_dataset = given.get("pairing") == "dataset"
-        self._lock = threading.Lock()
-        self._epoch = 0
-        self._step = 0
-        self._batch = 0
+        self._counter = _core.Counter()
+        self._quick = _core.quick_step(self._sampler, self._settings, self._counter)
 
     def __call__(
         self,
@@ -129,20 +126,26 @@ class Mix:
         epoch, first, batch: which samples these are, instead of counting calls: `first` is the
             ordinal of the first one in its epoch, a multiple of the batch size `batch` (default N).
         """
+        counted = epoch is None and first is None and batch is None
+        if counted and threads is None and not inplace and not self._whole_dataset:
+            done = self._quick(images, labels, out)
+            if done is not NotImplemented:
+                if labels is None:
+                    return done
+                x, plan, terms = done
+                if plan is None:
+                    return x, MixedLabels(None, None, self.num_classes, terms, labels)
+                return x, mix_targets(plan, labels, self.num_classes)
         if self._whole_dataset:
             raise ValueError(
                 "pairing dataset mixes with any image of the data set: make a plan with "
                 "mix.plan(batch=..., size=..., dataset_size=...) and apply it to all images"
             )
         count = _count(images)
-        if epoch is None and first is None and batch is None:
-            with self._lock:
-                self._batch = batch = max(self._batch, count)
-                first = self._step * batch
-                self._step += 1
-                epoch = self._epoch
+        if counted:
+            batch, first, epoch = self._counter.next(count)
         else:
-            epoch = self._epoch if epoch is None else epoch
+            epoch = self.epoch if epoch is None else epoch
             first = 0 if first is None else first
             batch = count if batch is None else batch
         framework = framework_of(images)
@@ -155,12 +158,8 @@ class Mix:
                 framework, images, out, inplace, self.layout, self.out_layout, self.dtype
             )
         settings = self._settings if threads is None else self._settings_with(threads)
-        kind = None
-        if labels is not None:
-            if type(labels) is list or type(labels) is tuple:
-                labels = as_array(labels)
-            kind = framework_of(labels)
-        plan, classes, weights = _core.step(
+        labels = as_array(labels)
+        plan, terms = _core.step(
             self._sampler,
             settings,
             images,
@@ -169,7 +168,6 @@ class Mix:
             batch,
             first,
             epoch,
-            kind is not None and kind.single_weights,
             stream,
             dlpack_stream,
         )
@@ -178,7 +176,7 @@ class Mix:
             return x
         if plan is not None:
             return x, mix_targets(plan, labels, self.num_classes)
-        return x, MixedLabels(classes, weights, self.num_classes, labels)
+        return x, MixedLabels(None, None, self.num_classes, terms, labels)
 
     def plan(
         self,
@@ -213,30 +211,29 @@ class Mix:
     @property
     def epoch(self) -> int:
         """The epoch whose draws calls take."""
-        return self._epoch
+        return self._counter.state()[0]
 
     @property
     def step(self) -> int:
         """Calls so far in this epoch."""
-        return self._step
+        return self._counter.state()[1]
 
     def set_epoch(self, epoch: int) -> None:
         """Starts an epoch: its first call is call 0."""
         if isinstance(epoch, bool) or not isinstance(epoch, int) or epoch < 0:
             raise ValueError(f"epoch must be a whole number >= 0, got {epoch!r}")
-        with self._lock:
-            self._epoch, self._step, self._batch = epoch, 0, 0
+        self._counter.set(epoch, 0, 0)
 
     def state_dict(self) -> dict[str, Any]:
         """Where the sequence of draws stands, as plain numbers."""
-        with self._lock:
-            return {
-                "method": self.method,
-                "seed": self.seed,
-                "epoch": self._epoch,
-                "step": self._step,
-                "batch": self._batch,
-            }
+        epoch, step, batch = self._counter.state()
+        return {
+            "method": self.method,
+            "seed": self.seed,
+            "epoch": epoch,
+            "step": step,
+            "batch": batch,
+        }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Continues where `state_dict` was taken; method and seed must be the same."""
@@ -245,9 +242,7 @@ class Mix:
                 raise ValueError(
                     f"the state is of {name} {state[name]}, this mixer has {getattr(self, name)}"
                 )
-        with self._lock:
-            self._epoch, self._step = int(state["epoch"]), int(state["step"])
-            self._batch = int(state["batch"])
+        self._counter.set(int(state["epoch"]), int(state["step"]), int(state["batch"]))
 
     def _settings_with(self, threads: int) -> _core.Settings:
         given = self._given
@@ -265,6 +260,7 @@ class Mix:
             options,
             self.num_classes or 0,
             bool(given.get("same_class") or given.get("other_class")),
+            self.dtype is None and self.out_layout in (None, self.layout),
         )
 
     def __getstate__(self) -> dict[str, Any]:

@@ -128,17 +128,8 @@ class Mixup:
         return x, self._targets(plan, target)
 
     def _next_plan(self, count: int, size: tuple[int, int]) -> _core.Plan:
-        counter = self._counter
-        with counter._lock:
-            counter._batch = max(counter._batch, count)
-            where = {
-                "batch": counter._batch,
-                "first": counter._step * counter._batch,
-                "epoch": counter._epoch,
-                "count": count,
-                "size": size,
-            }
-            counter._step += 1
+        batch, first, epoch = self._counter._counter.next(count)
+        where = {"batch": batch, "first": first, "epoch": epoch, "count": count, "size": size}
         if not self.mixup_enabled:
             return Mix("none").plan(**where)
         return self.plan(**where)

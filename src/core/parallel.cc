@@ -51,7 +51,8 @@ class Pool {
       }
       jobs_.push_back(job);
     }
-    wake_.notify_all();
+    // Not all: those that may not join would only stand in line for the lock.
+    for (int i = 1; i < threads; ++i) wake_.notify_one();
     const bool last = job->work();
     std::unique_lock lock(mutex_);
     std::erase(jobs_, job);
@@ -132,7 +133,7 @@ int hardware_threads() noexcept {
 }
 
 void parallel_for(std::int64_t count, int threads, const std::function<void(std::int64_t)>& body) {
-  if (threads <= 0) threads = hardware_threads();
+  if (threads <= 0 && count > 1) threads = hardware_threads();  // asks the system
   threads = static_cast<int>(std::min<std::int64_t>({threads, count, 256}));
   if (threads <= 1) {
     for (std::int64_t i = 0; i < count; ++i) body(i);

@@ -45,32 +45,36 @@ struct LowerMask {
 }  // namespace
 
 LoweredPlan lower(const MixPlan& plan, std::int64_t images) {
-  const auto lower_source = [&](const Source& source, std::size_t entry) {
+  // Written where it stays: copying what was written a moment ago stalls.
+  const auto lower_source = [&](const Source& source, std::size_t entry, LoweredSource& to) {
     const std::int64_t image = source.index - plan.base;
     if (image < 0 || image >= images) {
       fail_argument(fmt::format("entry {} of the plan uses image {}, but the input has {} images",
                                 entry, image, images));
     }
-    return LoweredSource{image, source.dy, source.dx, source.flip ? 1 : 0};
+    to.image = image;
+    to.dy = source.dy;
+    to.dx = source.dx;
+    to.flip = source.flip ? 1 : 0;
   };
   LoweredPlan lowered;
   lowered.size = plan.size;
   lowered.fields = plan.fields.data();
-  lowered.entries.reserve(plan.entries.size());
+  lowered.entries.assign(plan.entries.size(), LoweredEntry{});
   lowered.terms.resize(plan.terms.size());
   for (std::size_t i = 0; i < plan.entries.size(); ++i) {
     const MixEntry& entry = plan.entries[i];
-    LoweredEntry& e = lowered.entries.emplace_back();
-    e.own = lower_source(entry.own, i);
-    e.partner = lower_source(entry.partner, i);
+    LoweredEntry& e = lowered.entries[i];
+    lower_source(entry.own, i, e.own);
+    lower_source(entry.partner, i, e.partner);
     e.resample = entry.resample;
     std::visit(LowerMask{e, plan.size}, entry.mask);
     e.term_begin = entry.term_begin;
     e.term_count = entry.term_count;
     for (std::int32_t k = 0; k < entry.term_count; ++k) {
       const auto at = static_cast<std::size_t>(entry.term_begin + k);
-      lowered.terms[at] = {lower_source(plan.terms[at].source, i),
-                           static_cast<float>(plan.terms[at].weight)};
+      lower_source(plan.terms[at].source, i, lowered.terms[at].source);
+      lowered.terms[at].weight = static_cast<float>(plan.terms[at].weight);
     }
   }
   return lowered;

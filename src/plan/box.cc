@@ -41,8 +41,10 @@ std::int32_t box_side(std::int32_t n, double area) noexcept {
 }
 
 BoxMask draw_box(RandomStream& random, ImageSize size, double area, Placement placement) noexcept {
-  const Interval rows = place(random, size.height, box_side(size.height, area), placement);
-  const Interval columns = place(random, size.width, box_side(size.width, area), placement);
+  const std::int32_t height = box_side(size.height, area);
+  const std::int32_t width = size.width == size.height ? height : box_side(size.width, area);
+  const Interval rows = place(random, size.height, height, placement);
+  const Interval columns = place(random, size.width, width, placement);
   return {rows.begin, columns.begin, rows.length, columns.length, 0, 1};
 }
 

@@ -46,6 +46,9 @@ class MaskLaw {
   [[nodiscard]] virtual MaskDraw draw(const UnitRandom& random, std::span<float> field,
                                       std::span<double> weights) const = 0;
   [[nodiscard]] virtual bool makes_field() const { return false; }
+  /// Draws that take longer than waking a thread for them: parametric masks take a tenth of a
+  /// microsecond each, fields many.
+  [[nodiscard]] virtual std::int64_t draws_per_thread() const { return makes_field() ? 1 : 1024; }
   /// Images per output. More than two, or `nmixup`, are listed as terms of the plan.
   [[nodiscard]] virtual bool lists_terms() const { return false; }
   [[nodiscard]] virtual std::int32_t sources() const { return 2; }

@@ -1,6 +1,7 @@
 #include "plan/plan_builder.h"
 
 #include <algorithm>
+#include <new>
 #include <span>
 #include <variant>
 
@@ -30,6 +31,8 @@ PlanBuilder::PlanBuilder(const PlanInputs& inputs)
     : in_(inputs),
       dataset_(inputs.policy.pairing == Pairing::dataset),
       batch_ordinal_(static_cast<std::uint64_t>(inputs.request.first / inputs.request.batch)),
+      pairs_(inputs.policy.method != "none"),
+      windows_(inputs.policy.augment.pad > 0 || inputs.policy.augment.flip > 0),
       sources_(static_cast<std::size_t>(inputs.law.lists_terms() ? inputs.law.sources() : 0)) {}
 
 MixPlan PlanBuilder::build() {
@@ -44,14 +47,10 @@ MixPlan PlanBuilder::build() {
   plan.size = in_.size;
   plan.base = dataset_ || !in_.request.order.empty() ? 0 : in_.request.first;
   draw_masks(plan);
-  plan.entries.resize(static_cast<std::size_t>(in_.count));
+  // Copies of one are quicker to make than as many new ones.
+  plan.entries.assign(static_cast<std::size_t>(in_.count), MixEntry{});
   for (std::int64_t i = 0; i < in_.count; ++i) write_entry(i, plan);
   return plan;
-}
-
-std::int64_t PlanBuilder::index_of(std::int64_t position) const {
-  const std::int64_t ordinal = in_.request.first + position;
-  return in_.request.order.empty() ? ordinal : in_.request.order[static_cast<std::size_t>(ordinal)];
 }
 
 std::vector<std::vector<std::int64_t>> PlanBuilder::find_partners() const {
@@ -102,6 +101,7 @@ std::int64_t PlanBuilder::first_of_unit(std::int64_t position) const {
 /// Numbers the units in the order of their first samples.
 void PlanBuilder::find_units() {
   unit_of_.resize(static_cast<std::size_t>(in_.count));
+  if (in_.policy.mode != Mode::batch) first_.reserve(unit_of_.size());
   for (std::int64_t i = 0; i < in_.count; ++i) {
     const std::int64_t first = first_of_unit(i);
     if (first == i) {
@@ -149,10 +149,9 @@ void PlanBuilder::draw_masks(MixPlan& plan) {
     if (needed_[unit] != 0) field_values += pixels;
   }
   plan.fields.resize(field_values);
-  draws_.resize(first_.size());
+  draws_.assign(first_.size(), MaskDraw{});
   weights_.resize(first_.size() * sources_);
-  // Parametric masks take about a microsecond each: a thread is only woken for many of them.
-  const std::int64_t together = in_.law.makes_field() ? 1 : 256;
+  const std::int64_t together = in_.law.draws_per_thread();
   parallel_for((units + together - 1) / together, in_.request.threads, [&](std::int64_t chunk) {
     const std::int64_t end = std::min((chunk + 1) * together, units);
     for (std::int64_t unit = chunk * together; unit < end; ++unit) {
@@ -165,15 +164,17 @@ void PlanBuilder::draw_masks(MixPlan& plan) {
 
 void PlanBuilder::draw_unit(std::size_t unit, MixPlan& plan) {
   const auto pixels = static_cast<std::size_t>(in_.law.makes_field() ? in_.size.pixels() : 0);
-  draws_[unit] =
+  // In place: copying what was written a moment ago takes longer than drawing it.
+  new (&draws_[unit]) MaskDraw(
       in_.law.draw(random_of(unit), std::span(plan.fields).subspan(field_at_[unit], pixels),
-                   std::span(weights_).subspan(unit * sources_, sources_));
+                   std::span(weights_).subspan(unit * sources_, sources_)));
   if (auto* field = std::get_if<FieldMask>(&draws_[unit].mask)) {
     field->offset = static_cast<std::int64_t>(field_at_[unit]);
   }
 }
 
 Source PlanBuilder::own_source(std::int64_t position) const {
+  if (!windows_) return {index_of(position)};
   RandomStream random(in_.seed, in_.request.epoch,
                       static_cast<std::uint64_t>(in_.request.first + position), Purpose::window);
   return draw_window(index_of(position), in_.policy.augment, random);
@@ -183,6 +184,7 @@ Source PlanBuilder::partner_source(std::int64_t position, std::size_t k) const {
   const std::int64_t partner = partners_[k][static_cast<std::size_t>(position)];
   // Within a batch the partner is seen as it sees itself.
   if (!dataset_) return own_source(partner);
+  if (!windows_) return {partner};
   RandomStream random(in_.seed, in_.request.epoch,
                       static_cast<std::uint64_t>(in_.request.first + position),
                       Purpose::partner_window);
@@ -198,8 +200,7 @@ void PlanBuilder::write_entry(std::int64_t position, MixPlan& plan) const {
   const std::size_t unit = unit_of_[at];
   const bool mixed = mixed_[at] != 0;
   MixEntry& entry = plan.entries[at];
-  entry.own = own_source(position);
-  entry.partner = in_.policy.method == "none" ? entry.own : partner_source(position, 0);
+  write_sources(position, entry);
   if (mixed) {
     const MaskDraw& draw = draws_[unit];
     entry.mask = draw.mask;
@@ -215,6 +216,19 @@ void PlanBuilder::write_entry(std::int64_t position, MixPlan& plan) const {
     const double weight = mixed ? weights_[unit * sources_ + k] : alone;
     plan.terms.push_back({k == 0 ? entry.own : partner_source(position, k - 1), weight});
   }
+}
+
+void PlanBuilder::write_sources(std::int64_t position, MixEntry& entry) const {
+  if (windows_) {
+    entry.own = own_source(position);
+    entry.partner = pairs_ ? partner_source(position, 0) : entry.own;
+    return;
+  }
+  entry.own.index = index_of(position);
+  entry.partner.index = entry.own.index;
+  if (!pairs_) return;
+  const std::int64_t partner = partners_[0][static_cast<std::size_t>(position)];
+  entry.partner.index = dataset_ ? partner : index_of(partner);
 }
 
 }  // namespace medley

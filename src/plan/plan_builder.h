@@ -37,14 +37,22 @@ class PlanBuilder {
   void draw_unit(std::size_t unit, MixPlan& plan);
   void write_entry(std::int64_t position, MixPlan& plan) const;
 
-  [[nodiscard]] std::int64_t index_of(std::int64_t position) const;
   [[nodiscard]] UnitRandom random_of(std::size_t unit) const;
   [[nodiscard]] Source own_source(std::int64_t position) const;
   [[nodiscard]] Source partner_source(std::int64_t position, std::size_t k) const;
+  void write_sources(std::int64_t position, MixEntry& entry) const;
+
+  [[nodiscard]] std::int64_t index_of(std::int64_t position) const {
+    const std::int64_t ordinal = in_.request.first + position;
+    return in_.request.order.empty() ? ordinal
+                                     : in_.request.order[static_cast<std::size_t>(ordinal)];
+  }
 
   const PlanInputs in_;
   const bool dataset_;
   const std::uint64_t batch_ordinal_;
+  const bool pairs_;           // whether an output has a partner
+  const bool windows_;         // whether sources are cropped or mirrored
   const std::size_t sources_;  // weights per unit, 0 unless the law lists terms
   /// For each partner of an output, its index (data-set pairing) or its position in the batch.
   std::vector<std::vector<std::int64_t>> partners_;

@@ -8,31 +8,32 @@
 
 #include "medley/error.h"
 #include "python/buffer.h"
+#include "python/framework.h"
 
 namespace medley::python {
 namespace {
 
 struct ElementInfo {
-  Element element;
   const char* name;
   std::int64_t size;
+  Element element;
   char kind;  // i, u, f, B (bfloat), ? (bool)
 };
 
-constexpr ElementInfo kElements[] = {
-    {Element::u8, "uint8", 1, 'u'},      {Element::f16, "float16", 2, 'f'},
-    {Element::bf16, "bfloat16", 2, 'B'}, {Element::f32, "float32", 4, 'f'},
-    {Element::f64, "float64", 8, 'f'},   {Element::i8, "int8", 1, 'i'},
-    {Element::i16, "int16", 2, 'i'},     {Element::i32, "int32", 4, 'i'},
-    {Element::i64, "int64", 8, 'i'},     {Element::u16, "uint16", 2, 'u'},
-    {Element::u32, "uint32", 4, 'u'},    {Element::boolean, "bool", 1, '?'}};
+constexpr ElementInfo kElementInfos[kElements] = {
+    {"uint8", 1, Element::u8, 'u'},      {"float16", 2, Element::f16, 'f'},
+    {"bfloat16", 2, Element::bf16, 'B'}, {"float32", 4, Element::f32, 'f'},
+    {"float64", 8, Element::f64, 'f'},   {"int8", 1, Element::i8, 'i'},
+    {"int16", 2, Element::i16, 'i'},     {"int32", 4, Element::i32, 'i'},
+    {"int64", 8, Element::i64, 'i'},     {"uint16", 2, Element::u16, 'u'},
+    {"uint32", 4, Element::u32, 'u'},    {"bool", 1, Element::boolean, '?'}};
 
 const ElementInfo& info_of(Element element) noexcept {
-  return kElements[static_cast<std::size_t>(element)];
+  return kElementInfos[static_cast<std::size_t>(element)];
 }
 
 const ElementInfo* find_element(char kind, std::int64_t size) noexcept {
-  for (const ElementInfo& info : kElements) {
+  for (const ElementInfo& info : kElementInfos) {
     if (info.kind == kind && info.size == size) return &info;
   }
   return nullptr;
@@ -65,10 +66,6 @@ char kind_of_code(std::uint8_t code) noexcept {
       return 0;
   }
 }
-
-// A type and its quicker export; never released, since the interpreter may be gone by then.
-PyTypeObject* quick_type = nullptr;
-PyObject* quick_export = nullptr;
 
 std::string type_name(py::handle object) {
   return py::str(py::type::handle_of(object).attr("__name__"));
@@ -163,7 +160,7 @@ std::vector<To> convert(const Array& array, const char* name) {
 std::int64_t size_of(Element element) noexcept { return info_of(element).size; }
 const char* name_of(Element element) noexcept { return info_of(element).name; }
 Element element_from_name(std::string_view name) {
-  for (const ElementInfo& info : kElements) {
+  for (const ElementInfo& info : kElementInfos) {
     if (name == info.name) return info.element;
   }
   throw InvalidArgument(fmt::format("unknown element type \"{}\"", name));
@@ -176,6 +173,7 @@ bool is_integer(Element element) noexcept { return !is_float(element); }
 struct Array::Holder {
   Py_buffer buffer{};
   DLManagedTensor* managed = nullptr;
+  py::object tensor;
 
   ~Holder() {
     if (buffer.obj != nullptr) PyBuffer_Release(&buffer);
@@ -184,12 +182,16 @@ struct Array::Holder {
 };
 
 Array::Array(py::handle object, const ArrayRequest& request) : holder_(std::make_unique<Holder>()) {
-  if (PyObject_CheckBuffer(object.ptr()) != 0) {
-    read_buffer(object, request);
-    // The buffer protocol has no word for bfloat16.
-    if (py::isinstance<Buffer>(object)) element_ = object.cast<const Buffer&>().element();
-  } else {
+  const Framework framework = framework_of(object);
+  if (framework == Framework::torch && read_tensor(object)) return;
+  if (PyObject_CheckBuffer(object.ptr()) == 0) {
     read_dlpack(object, request);
+    return;
+  }
+  read_buffer(object, request);
+  // The buffer protocol has no word for bfloat16.
+  if (framework == Framework::other && py::isinstance<Buffer>(object)) {
+    element_ = object.cast<const Buffer&>().element();
   }
 }
 
@@ -227,9 +229,22 @@ void Array::read_buffer(py::handle object, const ArrayRequest& request) {
   strides_.assign(buffer.strides, buffer.strides + buffer.ndim);
 }
 
+bool Array::read_tensor(py::handle object) {
+  std::optional<TensorInfo> info = torch_info(object);
+  if (!info) return false;
+  holder_->tensor = py::reinterpret_borrow<py::object>(object);
+  data_ = info->data;
+  element_ = info->element;
+  device_ = info->device;
+  shape_ = std::move(info->shape);
+  strides_ = std::move(info->strides);
+  for (std::int64_t& stride : strides_) stride *= size_of(element_);
+  return true;
+}
+
 void Array::read_dlpack(py::handle object, const ArrayRequest& request) {
-  if (Py_TYPE(object.ptr()) == quick_type) {
-    return read_capsule(py::reinterpret_borrow<py::function>(quick_export)(object), request);
+  if (framework_of(object) == Framework::torch) {
+    return read_capsule(torch_capsule(object), request);
   }
   static PyObject* const dlpack = PyUnicode_InternFromString("__dlpack__");
   const auto method = py::reinterpret_steal<py::object>(PyObject_GetAttr(object.ptr(), dlpack));
@@ -292,11 +307,6 @@ std::string Array::shape_text() const {
   for (const std::int64_t extent : shape_)
     text += fmt::format("{}{}", text.empty() ? "" : "x", extent);
   return text.empty() ? "()" : text;
-}
-
-void set_quick_export(const py::type& type, const py::function& function) {
-  quick_type = reinterpret_cast<PyTypeObject*>(py::object(type).release().ptr());
-  quick_export = py::object(function).release().ptr();
 }
 
 bool is_dense(const Array& array) noexcept {

@@ -16,6 +16,7 @@ namespace py = pybind11;
 
 /// Element types that arrays may have here; images take u8, f16, bf16 and f32.
 enum class Element : std::uint8_t { u8, f16, bf16, f32, f64, i8, i16, i32, i64, u16, u32, boolean };
+inline constexpr std::size_t kElements = 12;
 
 [[nodiscard]] std::int64_t size_of(Element element) noexcept;
 /// The word of NumPy and PyTorch: "float32".
@@ -69,6 +70,7 @@ class Array {
   struct Holder;
 
   void read_buffer(py::handle object, const ArrayRequest& request);
+  bool read_tensor(py::handle object);
   void read_dlpack(py::handle object, const ArrayRequest& request);
   void read_capsule(const py::object& capsule, const ArrayRequest& request);
 
@@ -79,10 +81,6 @@ class Array {
   std::vector<std::int64_t> shape_;
   std::vector<std::int64_t> strides_;
 };
-
-/// Arrays of exactly this type are read through `function`, which returns a DLPack capsule: for a
-/// framework whose `__dlpack__` is slower than that. The caller sees to streams.
-void set_quick_export(const py::type& type, const py::function& function);
 
 /// Whether the elements lie one after the other in row-major order.
 [[nodiscard]] bool is_dense(const Array& array) noexcept;

@@ -90,6 +90,23 @@ void Buffer::fill(const void* from, std::size_t bytes) noexcept {
   if (bytes > 0) std::memcpy(data(), from, bytes);
 }
 
+py::object dlpack_capsule(Element element, const std::vector<std::int64_t>& shape,
+                          std::shared_ptr<std::byte> memory) {
+  auto* shared = new Export{{}, std::move(memory), shape};
+  shared->managed.dl_tensor = {shared->memory.get(),
+                               {kDLCPU, 0},
+                               static_cast<int>(shared->shape.size()),
+                               dlpack_type(element),
+                               shared->shape.data(),
+                               nullptr,
+                               0};
+  shared->managed.manager_ctx = shared;
+  shared->managed.deleter = [](DLManagedTensor* self) {
+    delete static_cast<Export*>(self->manager_ctx);
+  };
+  return py::capsule(&shared->managed, "dltensor", forget);
+}
+
 void bind_buffer(py::module_& module) {
   py::class_<Buffer>(module, "Buffer", py::buffer_protocol(),
                      "Memory of a result; read it with numpy.asarray, memoryview or from_dlpack.")
@@ -111,19 +128,7 @@ void bind_buffer(py::module_& module) {
       .def(
           "__dlpack__",
           [](const Buffer& buffer, const py::object& /*stream*/) {
-            auto* shared = new Export{{}, buffer.memory_, buffer.shape()};
-            shared->managed.dl_tensor = {buffer.data(),
-                                         {kDLCPU, 0},
-                                         static_cast<int>(shared->shape.size()),
-                                         dlpack_type(buffer.element()),
-                                         shared->shape.data(),
-                                         nullptr,
-                                         0};
-            shared->managed.manager_ctx = shared;
-            shared->managed.deleter = [](DLManagedTensor* self) {
-              delete static_cast<Export*>(self->manager_ctx);
-            };
-            return py::capsule(&shared->managed, "dltensor", forget);
+            return dlpack_capsule(buffer.element(), buffer.shape(), buffer.memory_);
           },
           py::arg("stream") = py::none())
       .def("__dlpack_device__", [](const Buffer&) { return py::make_tuple(int{kDLCPU}, 0); })

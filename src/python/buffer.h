@@ -47,6 +47,10 @@ class Buffer {
   std::shared_ptr<std::byte> memory_;
 };
 
+/// Dense memory of that shape for DLPack; who takes it keeps it alive.
+[[nodiscard]] py::object dlpack_capsule(Element element, const std::vector<std::int64_t>& shape,
+                                        std::shared_ptr<std::byte> memory);
+
 void bind_buffer(py::module_& module);
 
 }  // namespace medley::python

@@ -22,6 +22,7 @@ class Images {
 
   /// The memory is writable if it was asked for with `output`.
   [[nodiscard]] const MutableImageBatchView& view() const noexcept { return view_; }
+  [[nodiscard]] const Array& array() const noexcept { return array_; }
   [[nodiscard]] Device device() const noexcept { return array_.device(); }
   [[nodiscard]] bool copied() const noexcept { return copy_ != nullptr; }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -18,6 +19,17 @@
 namespace medley::python {
 namespace {
 
+/// Classes and weights as arrays count x terms; `single` asks for float32 rather than float64.
+Buffer classes_buffer(const MixedLabels& labels) {
+  return {Element::i64, {labels.count, labels.terms}, labels.classes};
+}
+
+Buffer weights_buffer(const MixedLabels& labels, bool single) {
+  const std::vector<std::int64_t> shape = {labels.count, labels.terms};
+  if (!single) return {Element::f64, shape, labels.weights};
+  return {Element::f32, shape, std::vector<float>(labels.weights.begin(), labels.weights.end())};
+}
+
 Array class_labels(const py::object& labels) {
   Array array(labels, {.name = "labels"});
   if (array.shape().size() != 1) {
@@ -27,7 +39,8 @@ Array class_labels(const py::object& labels) {
   return array;
 }
 
-/// Classes and weights, count x terms each; `single` asks for weights as float32.
+constexpr const char* kLabelTerms = "medley.label_terms";
+
 py::tuple mix_classes(const Plan& plan, const py::object& labels, std::int64_t num_classes,
                       bool single) {
   const std::vector<std::int64_t> classes = integers(class_labels(labels), "labels");
@@ -37,6 +50,14 @@ py::tuple mix_classes(const Plan& plan, const py::object& labels, std::int64_t n
     mixed = mix_labels(plan.plan(), classes, num_classes);
   }
   return py::make_tuple(classes_buffer(mixed), weights_buffer(mixed, single));
+}
+
+/// What `label_terms` was given, as arrays.
+py::tuple read_label_terms(const py::capsule& terms, bool single) {
+  const auto* mixed =
+      static_cast<const MixedLabels*>(PyCapsule_GetPointer(terms.ptr(), kLabelTerms));
+  if (mixed == nullptr) throw py::error_already_set();
+  return py::make_tuple(classes_buffer(*mixed), weights_buffer(*mixed, single));
 }
 
 Buffer soft(const py::object& classes, const py::object& weights, std::int64_t num_classes,
@@ -145,19 +166,17 @@ void mix_classes_cuda(const Plan& plan, const py::object& labels, const py::obje
 
 }  // namespace
 
-Buffer classes_buffer(const MixedLabels& labels) {
-  return {Element::i64, {labels.count, labels.terms}, labels.classes};
-}
-
-Buffer weights_buffer(const MixedLabels& labels, bool single) {
-  const std::vector<std::int64_t> shape = {labels.count, labels.terms};
-  if (!single) return {Element::f64, shape, labels.weights};
-  return {Element::f32, shape, std::vector<float>(labels.weights.begin(), labels.weights.end())};
+py::object label_terms(MixedLabels labels) {
+  return py::capsule(new MixedLabels(std::move(labels)), kLabelTerms, [](PyObject* capsule) {
+    delete static_cast<MixedLabels*>(PyCapsule_GetPointer(capsule, kLabelTerms));
+  });
 }
 
 void bind_labels(py::module_& module) {
   module.def("mix_classes", &mix_classes, py::arg("plan"), py::arg("labels"),
              py::arg("num_classes") = 0, py::arg("single") = false);
+  module.def("read_label_terms", &read_label_terms, py::arg("terms"), py::arg("single"),
+             "Classes and weights of mixed labels that `step` returned.");
   module.def("mix_classes_cuda", &mix_classes_cuda, py::arg("plan"), py::arg("labels"),
              py::arg("classes"), py::arg("weights"), py::arg("stream"), py::arg("dlpack_stream"));
   module.def("soft", &soft, py::arg("classes"), py::arg("weights"), py::arg("num_classes"),

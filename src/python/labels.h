@@ -3,14 +3,12 @@
 #include <pybind11/pybind11.h>
 
 #include "medley/labels.h"
-#include "python/buffer.h"
 
 namespace medley::python {
 
-/// Classes and weights as arrays count x terms; `single` asks for float32 rather than float64.
-[[nodiscard]] Buffer classes_buffer(const MixedLabels& labels);
-[[nodiscard]] Buffer weights_buffer(const MixedLabels& labels, bool single);
+/// Mixed labels as an object that costs little to make; `read_label_terms` makes arrays of it.
+[[nodiscard]] pybind11::object label_terms(MixedLabels labels);
 
-void bind_labels(py::module_& module);
+void bind_labels(pybind11::module_& module);
 
 }  // namespace medley::python

@@ -50,7 +50,7 @@ bool apply(const Plan& plan, const py::object& images, const py::object& out, co
   const Images to = Images::output(out, layout_from(out_layout), dlpack_stream);
   check_same_device(in, to);
   const py::gil_scoped_release release;
-  mix_arrays(plan, in, to, options, stream);
+  mix_arrays(plan, in, to.view(), options, stream);
   return in.copied();
 }
 
@@ -83,12 +83,12 @@ void check_same_device(const Images& in, const Images& out) {
   }
 }
 
-void mix_arrays(const Plan& plan, const Images& in, const Images& out, const MixOptions& options,
-                std::int64_t stream) {
+void mix_arrays(const Plan& plan, const Images& in, const MutableImageBatchView& out,
+                const MixOptions& options, std::int64_t stream) {
   if (in.device().cuda) {
-    mix_on_device(plan, in.view(), out.view(), options, in.device(), stream);
+    mix_on_device(plan, in.view(), out, options, in.device(), stream);
   } else {
-    mix(plan.plan(), in.view(), out.view(), options);
+    mix(plan.plan(), in.view(), out, options);
   }
 }
 
@@ -105,7 +105,6 @@ void bind_mix(py::module_& module) {
              "How an array is seen: shape (N, C, H, W), dtype, layout in memory, whether it must "
              "be copied.");
   module.def("describe", &describe_array, py::arg("array"), "(dtype, shape) of an array.");
-  module.def("set_quick_export", &set_quick_export, py::arg("type"), py::arg("function"));
   module.def("synchronize", &synchronize, py::arg("stream"),
              py::call_guard<py::gil_scoped_release>());
   module.def(

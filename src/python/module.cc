@@ -1,13 +1,13 @@
 // medley._core: what Python calls. The package in python/medley is the interface for users.
 
-#include <exception>
-
 #include <pybind11/pybind11.h>
 
-#include "medley/error.h"
 #include "medley/version.h"
 #include "python/buffer.h"
+#include "python/counter.h"
 #include "python/design.h"
+#include "python/error.h"
+#include "python/framework.h"
 #include "python/labels.h"
 #include "python/mix.h"
 #include "python/pictures.h"
@@ -18,21 +18,6 @@
 #include "python/theory.h"
 
 namespace medley::python {
-namespace {
-
-void translate(std::exception_ptr pointer) {
-  try {
-    if (pointer) std::rethrow_exception(pointer);
-  } catch (const InvalidArgument& error) {
-    PyErr_SetString(PyExc_ValueError, error.what());
-  } catch (const IoError& error) {
-    PyErr_SetString(PyExc_OSError, error.what());
-  } catch (const Error& error) {
-    PyErr_SetString(PyExc_RuntimeError, error.what());
-  }
-}
-
-}  // namespace
 
 PYBIND11_MODULE(_core, module) {
   module.doc() = "The compiled part of medley; use `import medley`.";
@@ -43,11 +28,13 @@ PYBIND11_MODULE(_core, module) {
   module.attr("has_cuda") = false;
 #endif
   py::register_exception_translator(&translate);
+  bind_framework(module);
   bind_buffer(module);
   bind_policy(module);
   bind_design(module);
   bind_plan(module);
   bind_sampler(module);
+  bind_counter(module);
   bind_mix(module);
   bind_step(module);
   bind_labels(module);

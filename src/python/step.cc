@@ -3,6 +3,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -13,8 +14,10 @@
 #include "medley/labels.h"
 #include "medley/mix.h"
 #include "python/array.h"
-#include "python/buffer.h"
 #include "python/convert.h"
+#include "python/counter.h"
+#include "python/error.h"
+#include "python/framework.h"
 #include "python/images.h"
 #include "python/labels.h"
 #include "python/mix.h"
@@ -31,20 +34,14 @@ struct Settings {
   MixOptions options;
   std::int64_t num_classes;
   bool class_rule;  // the plan needs the labels
+  bool like_input;  // new arrays have the type and the layout of the input
   /// Time that the last call spent in the library: what bench/python takes off a call's time.
   std::shared_ptr<std::atomic<std::int64_t>> library_ns =
       std::make_shared<std::atomic<std::int64_t>>(0);
 };
 
-/// Which samples a call mixes.
-struct Place {
-  std::int64_t batch;
-  std::int64_t first;
-  std::uint64_t epoch;
-};
-
 /// Class indices in host memory, which are mixed here; other labels are left to the caller.
-std::optional<std::vector<std::int64_t>> classes_of(const py::object& labels,
+std::optional<std::vector<std::int64_t>> classes_of(py::handle labels,
                                                     std::optional<std::int64_t> dlpack_stream) {
   if (labels.is_none()) return {};
   const Array array(labels, {.name = "labels", .stream = dlpack_stream});
@@ -65,30 +62,145 @@ std::shared_ptr<Plan> draw(PolicySampler& sampler, const Images& in, const Setti
   return std::make_shared<Plan>(sampler.sampler(shape.size())->plan(request));
 }
 
-/// Draws a plan for the images and mixes them into `out`. Returns (plan, None, None), or
-/// (None, classes, weights) if the labels are class indices in host memory.
+/// What became of the labels: class indices in host memory are mixed, for others there is the plan.
+struct Outcome {
+  std::shared_ptr<Plan> plan;
+  std::optional<MixedLabels> mixed;
+};
+
+/// Draws a plan for the images and mixes them into `out`.
+Outcome mix_batch(PolicySampler& sampler, const Settings& settings, const Images& in,
+                  const MutableImageBatchView& out, const Place& place,
+                  const std::optional<std::vector<std::int64_t>>& classes, std::int64_t stream) {
+  const py::gil_scoped_release release;
+  const auto begin = std::chrono::steady_clock::now();
+  Outcome outcome;
+  outcome.plan = draw(sampler, in, settings, place, classes);
+  mix_arrays(*outcome.plan, in, out, settings.options, stream);
+  if (classes) {
+    outcome.mixed = mix_labels(outcome.plan->plan(), *classes, settings.num_classes);
+    outcome.plan.reset();
+  }
+  const std::chrono::nanoseconds used = std::chrono::steady_clock::now() - begin;
+  settings.library_ns->store(used.count(), std::memory_order_relaxed);
+  return outcome;
+}
+
+/// Returns (plan, None), or (None, terms) if the labels are class indices in host memory.
 py::tuple step(PolicySampler& sampler, const Settings& settings, const py::object& images,
                const py::object& out, const py::object& labels, std::int64_t batch,
-               std::int64_t first, std::uint64_t epoch, bool single_weights, std::int64_t stream,
+               std::int64_t first, std::uint64_t epoch, std::int64_t stream,
                std::optional<std::int64_t> dlpack_stream) {
   const Images in = Images::input(images, settings.layout, dlpack_stream);
   const Images to = Images::output(out, settings.out_layout, dlpack_stream);
   check_same_device(in, to);
-  const std::optional<std::vector<std::int64_t>> classes = classes_of(labels, dlpack_stream);
-  std::shared_ptr<Plan> plan;
-  std::optional<MixedLabels> mixed;
-  {
-    const py::gil_scoped_release release;
-    const auto begin = std::chrono::steady_clock::now();
-    plan = draw(sampler, in, settings, {batch, first, epoch}, classes);
-    mix_arrays(*plan, in, to, settings.options, stream);
-    if (classes) mixed = mix_labels(plan->plan(), *classes, settings.num_classes);
-    if (mixed) plan.reset();
-    const std::chrono::nanoseconds used = std::chrono::steady_clock::now() - begin;
-    settings.library_ns->store(used.count(), std::memory_order_relaxed);
+  Outcome outcome = mix_batch(sampler, settings, in, to.view(), {batch, first, epoch},
+                              classes_of(labels, dlpack_stream), stream);
+  if (!outcome.mixed) return py::make_tuple(outcome.plan, py::none());
+  return py::make_tuple(py::none(), label_terms(std::move(*outcome.mixed)));
+}
+
+/// The arrays of a call of the usual kind.
+struct QuickArrays {
+  Framework framework;
+  Images in;
+  std::optional<Images> out;  // the caller's
+  std::optional<std::vector<std::int64_t>> classes;
+};
+
+std::optional<QuickArrays> read_quick(const Settings& settings, py::handle images,
+                                      py::handle labels, py::handle out) {
+  const Framework framework = framework_of(images);
+  const bool known = framework != Framework::other &&
+                     (out.is_none() ? settings.like_input : framework_of(out) == framework) &&
+                     (labels.is_none() || framework_of(labels) != Framework::other);
+  if (!known) return {};
+  try {
+    if (framework == Framework::torch && torch_requires_grad(images)) return {};
+    QuickArrays arrays{framework, Images::input(images, settings.layout, {}), {}, {}};
+    if (out.is_none()) {
+      const Array& array = arrays.in.array();
+      const bool bfloat = array.element() == Element::bf16 && framework == Framework::numpy;
+      if (!is_dense(array) || array.values() == 0 || arrays.in.copied() || bfloat) return {};
+    } else {
+      arrays.out = Images::output(out, settings.out_layout, {});
+    }
+    arrays.classes = classes_of(labels, {});
+    return arrays;
+  } catch (const std::exception&) {
+    return {};  // the usual way says what is wrong
   }
-  if (!mixed) return py::make_tuple(plan, py::none(), py::none());
-  return py::make_tuple(py::none(), classes_buffer(*mixed), weights_buffer(*mixed, single_weights));
+}
+
+/// A mixer's calls of the usual kind, without the detours that other kinds need: dense arrays of
+/// NumPy or PyTorch, a new array or one of the caller's, places counted.
+struct QuickStep {
+  PolicySampler& sampler;
+  const Settings& settings;
+  Counter& counter;
+  py::tuple owners;  // keep them alive
+
+  /// NotImplemented, and nothing done, if the call is of another kind. Else the new images; with
+  /// labels a tuple of them and what `step` returns.
+  [[nodiscard]] py::object operator()(py::handle images, py::handle labels, py::handle out) const {
+    std::optional<QuickArrays> arrays = read_quick(settings, images, labels, out);
+    if (!arrays) return py::reinterpret_borrow<py::object>(Py_NotImplemented);
+    const Images& in = arrays->in;
+    const Place place = counter.next(in.view().shape.count);
+    auto result = py::reinterpret_borrow<py::object>(out);
+    MutableImageBatchView view = in.view();
+    if (out.is_none() && in.device().cuda) {
+      result = torch_empty_like(images);
+      arrays->out = Images::output(result, settings.out_layout, {});
+    } else if (out.is_none()) {
+      NewArray made = new_array(arrays->framework, images, in.array());
+      result = std::move(made.object);
+      view.data = made.data;
+    }
+    if (arrays->out) {
+      check_same_device(in, *arrays->out);
+      view = arrays->out->view();
+    }
+    const std::int64_t stream = in.device().cuda ? torch_stream(in.device().index) : 0;
+    Outcome outcome = mix_batch(sampler, settings, in, view, place, arrays->classes, stream);
+    if (labels.is_none()) return result;
+    if (!outcome.mixed) return py::make_tuple(result, outcome.plan, py::none());
+    return py::make_tuple(result, py::none(), label_terms(std::move(*outcome.mixed)));
+  }
+};
+
+constexpr const char* kQuickStep = "medley.quick_step";
+
+/// Called with images, labels and out. Not through pybind11, whose way to a function takes longer
+/// than this one needs.
+PyObject* call_quick_step(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
+  if (count != 3) {
+    PyErr_SetString(PyExc_TypeError, "a quick step takes images, labels and out");
+    return nullptr;
+  }
+  try {
+    const auto* call = static_cast<const QuickStep*>(PyCapsule_GetPointer(self, kQuickStep));
+    return (*call)(arguments[0], arguments[1], arguments[2]).release().ptr();
+  } catch (...) {
+    set_python_error(std::current_exception());
+    return nullptr;
+  }
+}
+
+PyMethodDef quick_step_method = {
+    "quick_step", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&call_quick_step)),
+    METH_FASTCALL, nullptr};
+
+py::object quick_step(const py::object& sampler, const py::object& settings,
+                      const py::object& counter) {
+  auto call = std::make_unique<QuickStep>(
+      QuickStep{sampler.cast<PolicySampler&>(), settings.cast<const Settings&>(),
+                counter.cast<Counter&>(), py::make_tuple(sampler, settings, counter)});
+  const py::capsule self(call.release(), kQuickStep, [](PyObject* capsule) {
+    delete static_cast<QuickStep*>(PyCapsule_GetPointer(capsule, kQuickStep));
+  });
+  return py::reinterpret_steal<py::object>(
+      PyCFunction_NewEx(&quick_step_method, self.ptr(), nullptr));
 }
 
 }  // namespace
@@ -96,18 +208,20 @@ py::tuple step(PolicySampler& sampler, const Settings& settings, const py::objec
 void bind_step(py::module_& module) {
   py::class_<Settings>(module, "Settings")
       .def(py::init([](const char* layout, const char* out_layout, const MixOptions& options,
-                       std::int64_t num_classes, bool class_rule) {
-             return Settings{layout_from(layout), layout_from(out_layout), options, num_classes,
-                             class_rule};
+                       std::int64_t num_classes, bool class_rule, bool like_input) {
+             return Settings{
+                 layout_from(layout), layout_from(out_layout), options, num_classes, class_rule,
+                 like_input};
            }),
            py::arg("layout"), py::arg("out_layout"), py::arg("options"), py::arg("num_classes"),
-           py::arg("class_rule"))
+           py::arg("class_rule"), py::arg("like_input"))
       .def_property_readonly("library_ns",
                              [](const Settings& settings) { return settings.library_ns->load(); });
   module.def("step", &step, py::arg("sampler"), py::arg("settings"), py::arg("images"),
              py::arg("out"), py::arg("labels"), py::arg("batch"), py::arg("first"),
-             py::arg("epoch"), py::arg("single_weights"), py::arg("stream"),
-             py::arg("dlpack_stream"));
+             py::arg("epoch"), py::arg("stream"), py::arg("dlpack_stream"));
+  module.def("quick_step", &quick_step, py::arg("sampler"), py::arg("settings"), py::arg("counter"),
+             "A function of images, labels and out; NotImplemented where `step` is needed.");
 }
 
 }  // namespace medley::python

@@ -230,3 +230,55 @@ def test_the_gil_is_released_while_mixing():
     # With the GIL held the other thread could not run in the middle of the call.
     length = end - begin
     assert any(begin + 0.3 * length < t < end - 0.3 * length for t in ticks)
+
+
+def kinds():
+    yield "numpy", np.asarray
+    try:
+        import torch
+    except ImportError:
+        return
+    yield "torch", lambda array: torch.from_numpy(np.ascontiguousarray(array))
+
+
+@pytest.mark.parametrize("name, convert", list(kinds()))
+@pytest.mark.parametrize("shape", [(8, 3, 16, 16), (8, 16, 16), (8, 20)])
+@pytest.mark.parametrize("dtype", [np.uint8, np.float16, np.float32])
+def test_the_quick_way_is_the_long_way(name, convert, shape, dtype):
+    images = convert(random_images(shape).astype(dtype))
+    labels = convert(np.arange(8))
+    quick, long = medley.Mixup(seed=3), medley.Mixup(seed=3)
+    for out in (None, convert(np.zeros(shape, dtype))):
+        x, y = quick(images, labels, out=out)
+        x = np.array(x)
+        expected, z = long(images, labels, out=out, threads=1)  # no quick way with threads
+        assert type(expected) is type(images)
+        assert np.array_equal(x, np.asarray(expected))
+        assert np.array_equal(np.asarray(y.classes), np.asarray(z.classes))
+        assert np.array_equal(np.asarray(y.weights), np.asarray(z.weights))
+        assert y.weights.dtype == z.weights.dtype and len(y) == 8
+    assert quick.state_dict() == long.state_dict()
+
+
+@pytest.mark.parametrize("name, convert", list(kinds()))
+def test_new_arrays_are_writable_and_outlive_the_mixer(name, convert):
+    images = convert(random_images((4, 3, 8, 8)))
+    mix = medley.CutMix(seed=1)
+    x = mix(images)
+    assert tuple(x.shape) == (4, 3, 8, 8) and x.dtype == images.dtype
+    kept = np.array(x)
+    del mix
+    assert np.array_equal(np.asarray(x), kept)
+    x[0] = 0
+    assert not np.asarray(x)[0].any()
+
+
+def test_a_call_that_fails_counts_as_before():
+    mix = medley.Mixup()
+    images = random_images((4, 3, 8, 8))
+    mix(images)
+    with pytest.raises(TypeError, match="images must be"):
+        mix(images.astype(np.float64))
+    with pytest.raises(ValueError):
+        mix(images, out=np.zeros((3, 3, 8, 8), np.float32))
+    assert mix.step == 3

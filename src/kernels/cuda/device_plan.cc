@@ -17,13 +17,15 @@ struct Tables {
   std::vector<float> fields;
   PlanNeeds needs;
 
+  explicit Tables(std::size_t count) { entries.reserve(count); }
+
   void append(const MixPlan& plan, std::int64_t images) {
     validate(plan);
     const LoweredPlan lowered = lower(plan, images);
-    for (LoweredEntry entry : lowered.entries) {
+    for (const LoweredEntry& from : lowered.entries) {
+      LoweredEntry& entry = entries.emplace_back(DeviceEntry{from}).entry;
       entry.term_begin += std::ssize(terms);
       entry.field += std::ssize(fields);
-      entries.push_back({entry});
       needs.families[static_cast<std::size_t>(family_of(entry))] = true;
       needs.windows |= !entry.own.whole() || !entry.partner.whole();
       needs.resampled_outside |= entry.resample != Resample::none && entry.outside.partner != 0;
@@ -36,6 +38,7 @@ struct Tables {
 
 std::vector<LabelTerm> label_terms_of(std::span<const MixPlan> steps, std::int32_t terms) {
   std::vector<LabelTerm> all;
+  all.reserve(steps.size() * steps[0].entries.size() * static_cast<std::size_t>(terms));
   for (const MixPlan& plan : steps) {
     for (const MixEntry& entry : plan.entries) {
       const std::size_t end = all.size() + static_cast<std::size_t>(terms);
@@ -62,7 +65,7 @@ void upload(std::span<const MixPlan> steps, std::int64_t images, Allocation from
   p.images = images;
   p.size = steps[0].size;
   if (p.batch == 0) fail_argument("a device plan needs at least one entry, got none");
-  Tables tables;
+  Tables tables(steps.size() * steps[0].entries.size());
   for (std::size_t i = 0; i < steps.size(); ++i) {
     if (std::ssize(steps[i].entries) != p.batch || !(steps[i].size == p.size)) {
       fail_argument(fmt::format(
