@@ -15,9 +15,9 @@ using Floats = hn::CappedTag<float, kRowSlack>;
 using Ints = hn::RebindToSigned<Floats>;
 using Bytes = hn::Rebind<std::uint8_t, Floats>;
 
-void BlendRows(const std::uint8_t* HWY_RESTRICT rows, std::size_t stride,
-               const float* HWY_RESTRICT weights, std::size_t taps, std::size_t count,
-               float* HWY_RESTRICT to) {
+void simd_blend_rows(const std::uint8_t* HWY_RESTRICT rows, std::size_t stride,
+                     const float* HWY_RESTRICT weights, std::size_t taps, std::size_t count,
+                     float* HWY_RESTRICT to) {
   const Floats d;
   const std::size_t lanes = hn::Lanes(d);
   std::size_t i = 0;
@@ -39,8 +39,8 @@ void BlendRows(const std::uint8_t* HWY_RESTRICT rows, std::size_t stride,
   }
 }
 
-void BlendColumns(const float* HWY_RESTRICT from, const Tap* HWY_RESTRICT taps, std::size_t width,
-                  float* HWY_RESTRICT to) {
+void simd_blend_columns(const float* HWY_RESTRICT from, const Tap* HWY_RESTRICT taps,
+                        std::size_t width, float* HWY_RESTRICT to) {
   const hn::CappedTag<float, 4> d;  // three channels and one that the next pixel overwrites
   for (std::size_t x = 0; x < width; ++x) {
     const Tap& tap = taps[x];
@@ -61,8 +61,8 @@ void BlendColumns(const float* HWY_RESTRICT from, const Tap* HWY_RESTRICT taps, 
   }
 }
 
-void RoundToBytes(const float* HWY_RESTRICT from, std::size_t count,
-                  std::uint8_t* HWY_RESTRICT to) {
+void simd_round_to_bytes(const float* HWY_RESTRICT from, std::size_t count,
+                         std::uint8_t* HWY_RESTRICT to) {
   const Floats d;
   const std::size_t lanes = hn::Lanes(d);
   std::size_t i = 0;
@@ -84,21 +84,21 @@ HWY_AFTER_NAMESPACE();
 
 namespace medley {
 
-HWY_EXPORT(BlendRows);
-HWY_EXPORT(BlendColumns);
-HWY_EXPORT(RoundToBytes);
+HWY_EXPORT(simd_blend_rows);
+HWY_EXPORT(simd_blend_columns);
+HWY_EXPORT(simd_round_to_bytes);
 
 void blend_rows(const std::uint8_t* rows, std::size_t stride, const float* weights,
                 std::size_t taps, std::size_t count, float* to) {
-  HWY_DYNAMIC_DISPATCH(BlendRows)(rows, stride, weights, taps, count, to);
+  HWY_DYNAMIC_DISPATCH(simd_blend_rows)(rows, stride, weights, taps, count, to);
 }
 
 void blend_columns(const float* from, const Tap* taps, std::size_t width, float* to) {
-  HWY_DYNAMIC_DISPATCH(BlendColumns)(from, taps, width, to);
+  HWY_DYNAMIC_DISPATCH(simd_blend_columns)(from, taps, width, to);
 }
 
 void round_to_bytes(const float* from, std::size_t count, std::uint8_t* to) {
-  HWY_DYNAMIC_DISPATCH(RoundToBytes)(from, count, to);
+  HWY_DYNAMIC_DISPATCH(simd_round_to_bytes)(from, count, to);
 }
 
 }  // namespace medley

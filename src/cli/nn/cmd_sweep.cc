@@ -64,6 +64,7 @@ struct Row {
 
 std::vector<double> curve_of(const std::vector<EpochMetrics>& metrics) {
   std::vector<double> curve;
+  curve.reserve(metrics.size());
   for (const EpochMetrics& m : metrics) curve.push_back(m.test_top1);
   return curve;
 }
