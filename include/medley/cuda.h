@@ -60,6 +60,12 @@ class DevicePlan {
   DevicePlan(const DevicePlan&) = delete;
   DevicePlan& operator=(const DevicePlan&) = delete;
 
+  /// Puts other batches in the place of these, in the same memory, so that graphs captured with
+  /// this plan mix them from now on, in the order of the stream. False, and nothing is changed, if
+  /// they differ in number or size, or need memory or kernels that the first ones did not. Throws
+  /// as the constructors.
+  [[nodiscard]] bool update(std::span<const MixPlan> steps, Stream stream);
+
   [[nodiscard]] std::int64_t steps() const noexcept;
   [[nodiscard]] std::int64_t batch() const noexcept;
   [[nodiscard]] std::int64_t images() const noexcept;

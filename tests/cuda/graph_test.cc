@@ -24,16 +24,21 @@ TEST_F(CudaGraph, ReplaysAnEpochStepByStep) {
   }
   MixPolicy policy{.method = "hmix", .pairing = Pairing::dataset, .augment = {2, 0.5}};
   const Sampler sampler(policy, {32, 32}, 11);
-  std::vector<MixPlan> steps;
-  for (std::int64_t s = 0; s < kSteps; ++s) {
-    steps.push_back(sampler.plan({.batch = kBatch, .first = s * kBatch, .dataset_size = kImages}));
-  }
+  const auto epoch = [&](std::uint64_t number) {
+    std::vector<MixPlan> steps;
+    for (std::int64_t s = 0; s < kSteps; ++s) {
+      steps.push_back(sampler.plan(
+          {.batch = kBatch, .first = s * kBatch, .epoch = number, .dataset_size = kImages}));
+    }
+    return steps;
+  };
+  std::vector<MixPlan> steps = epoch(0);
   const MixOptions options{.normalise = {{120, 121, 122}, {60, 61, 62}}};
 
   const auto device_pixels = test::upload(pixels);
   cuda::DeviceArray<float> device_out(static_cast<std::size_t>(out_shape.values()));
   const auto device_step = test::upload(std::vector<std::int64_t>{0});
-  const cuda::DevicePlan plan(steps, kImages);
+  cuda::DevicePlan plan(steps, kImages);
   const ImageBatchView in{device_pixels.get(), DType::u8, Layout::nchw, set_shape,
                           dense_strides(set_shape, Layout::nchw)};
   const MutableImageBatchView out{device_out.get(), DType::f32, Layout::nchw, out_shape,
@@ -49,8 +54,13 @@ TEST_F(CudaGraph, ReplaysAnEpochStepByStep) {
   cudaGraphExec_t exec = nullptr;
   MEDLEY_CUDA_CHECK(cudaGraphInstantiate(&exec, graph, 0));
 
-  // One step more than the epoch has: the index wraps around.
-  for (std::int64_t s = 0; s <= kSteps; ++s) {
+  // More steps than the epoch has: the index wraps around. The second epoch takes the place of the
+  // first under the same graph.
+  for (std::int64_t s = 0; s < 2 * kSteps; ++s) {
+    if (s == kSteps + 1) {
+      steps = epoch(1);
+      ASSERT_TRUE(plan.update(steps, stream));
+    }
     MEDLEY_CUDA_CHECK(cudaGraphLaunch(exec, stream));
     MEDLEY_CUDA_CHECK(cudaStreamSynchronize(stream));
     std::vector<float> expected(static_cast<std::size_t>(out_shape.values()));
@@ -62,6 +72,16 @@ TEST_F(CudaGraph, ReplaysAnEpochStepByStep) {
   MEDLEY_CUDA_CHECK(cudaGraphExecDestroy(exec));
   MEDLEY_CUDA_CHECK(cudaGraphDestroy(graph));
   MEDLEY_CUDA_CHECK(cudaStreamDestroy(stream));
+}
+
+TEST_F(CudaGraph, PlansThatNeedMoreAreNotPutInPlace) {
+  const Sampler flat(MixPolicy{.method = "mixup"}, {32, 32}, 1);
+  const Sampler boxes(MixPolicy{.method = "cutmix"}, {32, 32}, 1);
+  cuda::DevicePlan plan(flat.plan({.batch = 16}), 16);
+  const auto put = [&](const MixPlan& other) { return plan.update({&other, 1}, nullptr); };
+  EXPECT_TRUE(put(flat.plan({.batch = 16, .epoch = 1})));
+  EXPECT_FALSE(put(flat.plan({.batch = 15})));
+  EXPECT_FALSE(put(boxes.plan({.batch = 16})));
 }
 
 }  // namespace

@@ -56,46 +56,79 @@ std::vector<LabelTerm> label_terms_of(std::span<const MixPlan> steps, std::int32
   return all;
 }
 
-/// Checks the steps, and fills `p` with them.
-void upload(std::span<const MixPlan> steps, std::int64_t images, Allocation from,
-            DevicePlan::Impl& p) {
+/// Steps as they will lie on the device.
+struct HostPlan {
+  std::int64_t steps = 0;
+  std::int64_t batch = 0;
+  ImageSize size;
+  std::int32_t label_terms = 2;
+  Tables tables;
+  std::vector<LabelTerm> labels;
+};
+
+/// Checks the steps and lowers them.
+HostPlan lower_steps(std::span<const MixPlan> steps, std::int64_t images) {
   if (steps.empty()) fail_argument("a device plan needs at least one step, got none");
-  p.steps = std::ssize(steps);
-  p.batch = std::ssize(steps[0].entries);
-  p.images = images;
-  p.size = steps[0].size;
-  if (p.batch == 0) fail_argument("a device plan needs at least one entry, got none");
-  Tables tables(steps.size() * steps[0].entries.size());
+  const std::int64_t batch = std::ssize(steps[0].entries);
+  if (batch == 0) fail_argument("a device plan needs at least one entry, got none");
+  HostPlan host{std::ssize(steps),
+                batch,
+                steps[0].size,
+                2,
+                Tables(steps.size() * steps[0].entries.size()),
+                {}};
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    if (std::ssize(steps[i].entries) != p.batch || !(steps[i].size == p.size)) {
+    if (std::ssize(steps[i].entries) != batch || !(steps[i].size == host.size)) {
       fail_argument(fmt::format(
           "all steps of a device plan must have {} entries of {}x{}, but step {} has {} of {}x{}",
-          p.batch, p.size.height, p.size.width, i, steps[i].entries.size(), steps[i].size.height,
-          steps[i].size.width));
+          batch, host.size.height, host.size.width, i, steps[i].entries.size(),
+          steps[i].size.height, steps[i].size.width));
     }
     for (const MixEntry& entry : steps[i].entries) {
-      p.label_terms = std::max(p.label_terms, entry.term_count);
+      host.label_terms = std::max(host.label_terms, entry.term_count);
     }
-    tables.append(steps[i], images);
+    host.tables.append(steps[i], images);
   }
-  p.needs = tables.needs;
-  p.entries = DeviceArray<DeviceEntry>(std::span<const DeviceEntry>(tables.entries), from);
-  p.terms = DeviceArray<LoweredTerm>(std::span<const LoweredTerm>(tables.terms), from);
-  p.fields = DeviceArray<float>(std::span<const float>(tables.fields), from);
-  const std::vector<LabelTerm> labels = label_terms_of(steps, p.label_terms);
-  p.label_weights = DeviceArray<LabelTerm>(std::span<const LabelTerm>(labels), from);
+  host.labels = label_terms_of(steps, host.label_terms);
+  return host;
+}
+
+void upload(const HostPlan& host, std::int64_t images, Allocation from, DevicePlan::Impl& p) {
+  p.steps = host.steps;
+  p.batch = host.batch;
+  p.images = images;
+  p.size = host.size;
+  p.label_terms = host.label_terms;
+  p.needs = host.tables.needs;
+  p.entries = DeviceArray<DeviceEntry>(std::span<const DeviceEntry>(host.tables.entries), from);
+  p.terms = DeviceArray<LoweredTerm>(std::span<const LoweredTerm>(host.tables.terms), from);
+  p.fields = DeviceArray<float>(std::span<const float>(host.tables.fields), from);
+  p.label_weights = DeviceArray<LabelTerm>(std::span<const LabelTerm>(host.labels), from);
+}
+
+/// Whether kernels and memory that were chosen for `p` serve for `host` as well.
+bool serves(const DevicePlan::Impl& p, const HostPlan& host) {
+  const PlanNeeds& needs = host.tables.needs;
+  bool kernels = p.needs.windows || !needs.windows;
+  kernels = kernels && (p.needs.resampled_outside || !needs.resampled_outside);
+  for (std::int32_t i = 0; i < kFamilies; ++i) {
+    kernels = kernels && (p.needs.families[i] || !needs.families[i]);
+  }
+  return kernels && p.steps == host.steps && p.batch == host.batch && p.size == host.size &&
+         p.label_terms == host.label_terms && p.terms.holds(host.tables.terms) &&
+         p.fields.holds(host.tables.fields);
 }
 
 }  // namespace
 
 DevicePlan::DevicePlan(std::span<const MixPlan> steps, std::int64_t images)
     : impl_(std::make_unique<Impl>()) {
-  upload(steps, images, {}, *impl_);
+  upload(lower_steps(steps, images), images, {}, *impl_);
 }
 
 DevicePlan::DevicePlan(const MixPlan& plan, std::int64_t images, Stream stream)
     : impl_(std::make_unique<Impl>()) {
-  upload(std::span(&plan, 1), images, {true, stream}, *impl_);
+  upload(lower_steps(std::span(&plan, 1), images), images, {true, stream}, *impl_);
 }
 
 DevicePlan::DevicePlan(const MixPlan& plan, std::int64_t images)
@@ -104,6 +137,16 @@ DevicePlan::DevicePlan(const MixPlan& plan, std::int64_t images)
 DevicePlan::~DevicePlan() = default;
 DevicePlan::DevicePlan(DevicePlan&&) noexcept = default;
 DevicePlan& DevicePlan::operator=(DevicePlan&&) noexcept = default;
+
+bool DevicePlan::update(std::span<const MixPlan> steps, Stream stream) {
+  const HostPlan host = lower_steps(steps, impl_->images);
+  if (!serves(*impl_, host)) return false;
+  impl_->entries.fill(host.tables.entries, stream);
+  impl_->terms.fill(host.tables.terms, stream);
+  impl_->fields.fill(host.tables.fields, stream);
+  impl_->label_weights.fill(host.labels, stream);
+  return true;
+}
 
 std::int64_t DevicePlan::steps() const noexcept { return impl_->steps; }
 std::int64_t DevicePlan::batch() const noexcept { return impl_->batch; }

@@ -25,10 +25,11 @@ template <typename T>
 class DeviceArray {
  public:
   DeviceArray() = default;
-  explicit DeviceArray(std::size_t count) {
+  explicit DeviceArray(std::size_t count) : count_(count) {
     if (count > 0) MEDLEY_CUDA_CHECK(cudaMalloc(&data_, count * sizeof(T)));
   }
-  explicit DeviceArray(std::span<const T> values, Allocation from = {}) : from_(from) {
+  explicit DeviceArray(std::span<const T> values, Allocation from = {})
+      : count_(values.size()), from_(from) {
     if (values.empty()) return;
     if (from.ordered) {
       void* memory = nullptr;
@@ -49,9 +50,10 @@ class DeviceArray {
     (void)(from_.ordered ? cudaFreeAsync(data_, from_.stream) : cudaFree(data_));
   }
   DeviceArray(DeviceArray&& other) noexcept
-      : data_(std::exchange(other.data_, nullptr)), from_(other.from_) {}
+      : data_(std::exchange(other.data_, nullptr)), count_(other.count_), from_(other.from_) {}
   DeviceArray& operator=(DeviceArray&& other) noexcept {
     std::swap(data_, other.data_);
+    std::swap(count_, other.count_);
     std::swap(from_, other.from_);
     return *this;
   }
@@ -59,9 +61,19 @@ class DeviceArray {
   DeviceArray& operator=(const DeviceArray&) = delete;
 
   [[nodiscard]] T* get() const noexcept { return data_; }
+  [[nodiscard]] bool holds(std::span<const T> values) const noexcept {
+    return values.size() <= count_;
+  }
+  /// Copies values that it holds to its beginning, in the order of a stream.
+  void fill(std::span<const T> values, cudaStream_t stream) const {
+    if (values.empty()) return;
+    MEDLEY_CUDA_CHECK(
+        cudaMemcpyAsync(data_, values.data(), values.size_bytes(), cudaMemcpyHostToDevice, stream));
+  }
 
  private:
   T* data_ = nullptr;
+  std::size_t count_ = 0;
   Allocation from_;
 };
 
