@@ -30,4 +30,10 @@ class CudaError : public Error {
   using Error::Error;
 };
 
+/// A device with too little free memory for what was asked of it.
+class DeviceMemoryError : public CudaError {
+ public:
+  using CudaError::CudaError;
+};
+
 }  // namespace medley

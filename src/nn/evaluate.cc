@@ -44,14 +44,17 @@ Trained read_trained(const fs::path& file) {
 
 }  // namespace
 
-Evaluation evaluate_file(const fs::path& file, const ImageData& data, int threads) {
+Evaluation evaluate_file(const fs::path& file, const ImageData& data, int threads, Device device) {
   const Trained trained = read_trained(file);
   const int used = threads > 0 ? threads : hardware_threads();
   torch::set_num_threads(used);
   const auto model = make_model(trained.recipe.model, data.num_classes(), data.test.shape.channels);
   load_tensors(trained.weights, file.string(), state_of(*model));
   const BatchLoader loader(data.test, trained.recipe, 0, used);
-  return score(*model, data.test, data.test.count(), data.num_classes(), loader);
+  const auto place = device == Device::cuda ? torch::kCUDA : torch::kCPU;
+  model->to(place);
+  return score(*model, data.test, data.test.count(), data.num_classes(), loader,
+               torch::TensorOptions(place).dtype(torch::kFloat32));
 }
 
 }  // namespace medley::nn

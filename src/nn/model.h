@@ -14,7 +14,11 @@ class Model : public torch::nn::Module {
   virtual torch::Tensor forward(torch::Tensor x) = 0;
 };
 
-/// A network with fresh parameters, from torch's random numbers. Throws InvalidArgument.
+/// A network with parameters drawn from a seed. Throws InvalidArgument.
+[[nodiscard]] std::shared_ptr<Model> make_model(const std::string& name, std::int64_t classes,
+                                                std::int64_t channels, std::uint64_t seed);
+
+/// A network with any parameters. Throws InvalidArgument.
 [[nodiscard]] std::shared_ptr<Model> make_model(const std::string& name, std::int64_t classes,
                                                 std::int64_t channels = 3);
 

@@ -2,12 +2,14 @@
 
 #include <cmath>
 #include <functional>
+#include <mutex>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "core/check.h"
 #include "nn/model.h"
+#include "nn/norm_relu.h"
 
 // The networks, with the parameter names of their PyTorch counterparts.
 
@@ -25,7 +27,10 @@ tnn::Conv2d conv(std::int64_t in, std::int64_t out, std::int64_t kernel, std::in
 
 tnn::BatchNorm2d norm(std::int64_t channels) { return tnn::BatchNorm2d(channels); }
 
-Tensor pooled(const Tensor& x) { return torch::adaptive_avg_pool2d(x, {1, 1}).flatten(1); }
+/// Means over the pixels, in the type of the layer that reads them.
+Tensor pooled(const Tensor& x, const tnn::LinearImpl& reader) {
+  return torch::adaptive_avg_pool2d(x, {1, 1}).flatten(1).to(reader.weight.scalar_type());
+}
 
 /// Weights of convolutions from N(0, 2 / (kernel² · out)), as He et al. for the outputs.
 void init_fan_out(tnn::Module& net) {
@@ -57,12 +62,11 @@ struct PreActBlock : tnn::Module {
       shortcut = register_module("shortcut", tnn::Sequential(conv(in, out, 1, stride)));
     }
   }
-  Tensor forward(const Tensor& x) {
-    const Tensor active = torch::relu(bn1(x));
-    const Tensor rest = shortcut.is_empty() ? x : shortcut->forward(active);
-    Tensor y = conv2(torch::relu(bn2(conv1(active))));
-    if (!conv3.is_empty()) y = conv3(torch::relu(bn3(y)));
-    return y + rest;
+  Residual forward(const Residual& x) {
+    const Activated in = norm_relu(bn1, x);
+    Tensor y = conv2(norm_relu(bn2, conv1(in.active)));
+    if (!conv3.is_empty()) y = conv3(norm_relu(bn3, y));
+    return {y, shortcut.is_empty() ? in.input : shortcut->forward(in.active)};
   }
   tnn::BatchNorm2d bn1{nullptr}, bn2{nullptr}, bn3{nullptr};
   tnn::Conv2d conv1{nullptr}, conv2{nullptr}, conv3{nullptr};
@@ -87,9 +91,9 @@ class PreActResNet : public Model {
     linear_ = register_module("linear", tnn::Linear(in, classes));
   }
   Tensor forward(Tensor x) override {
-    x = conv1_(x);
-    for (tnn::Sequential& layer : layers_) x = layer->forward(x);
-    return linear_(pooled(x));
+    Residual y{conv1_(x), {}};
+    for (tnn::Sequential& layer : layers_) y = layer->forward<Residual>(y);
+    return linear_(pooled(y.sum(), *linear_));
   }
 
  private:
@@ -111,9 +115,10 @@ struct WideBlock : tnn::Module {
       shortcut = register_module("shortcut", tnn::Sequential(conv(in, planes, 1, stride, true)));
     }
   }
-  Tensor forward(const Tensor& x) {
-    const Tensor y = conv2(torch::relu(bn2(conv1(torch::relu(bn1(x))))));
-    return y + (shortcut.is_empty() ? x : shortcut->forward(x));
+  Residual forward(const Residual& x) {
+    const Activated in = norm_relu(bn1, x);
+    const Tensor y = conv2(norm_relu(bn2, conv1(in.active)));
+    return {y, shortcut.is_empty() ? in.input : shortcut->forward(in.input)};
   }
   tnn::BatchNorm2d bn1{nullptr}, bn2{nullptr};
   tnn::Conv2d conv1{nullptr}, conv2{nullptr};
@@ -138,9 +143,9 @@ class WideResNet : public Model {
     linear_ = register_module("linear", tnn::Linear(in, classes));
   }
   Tensor forward(Tensor x) override {
-    x = conv1_(x);
-    for (tnn::Sequential& layer : layers_) x = layer->forward(x);
-    return linear_(pooled(torch::relu(bn1_(x))));
+    Residual y{conv1_(x), {}};
+    for (tnn::Sequential& layer : layers_) y = layer->forward<Residual>(y);
+    return linear_(pooled(norm_relu(bn1_, y).active, *linear_));
   }
 
  private:
@@ -170,8 +175,8 @@ struct ResBlock : tnn::Module {
     }
   }
   Tensor forward(const Tensor& x) {
-    Tensor y = bn2(conv2(torch::relu(bn1(conv1(x)))));
-    if (!conv3.is_empty()) y = bn3(conv3(torch::relu(y)));
+    Tensor y = conv2(norm_relu(bn1, conv1(x)));
+    y = conv3.is_empty() ? bn2(y) : bn3(conv3(norm_relu(bn2, y)));
     return torch::relu(y + (downsample.is_empty() ? x : downsample->forward(x)));
   }
   tnn::Conv2d conv1{nullptr}, conv2{nullptr}, conv3{nullptr};
@@ -207,10 +212,10 @@ class ResNet : public Model {
     init_fan_out(*this);
   }
   Tensor forward(Tensor x) override {
-    x = torch::relu(bn1_(conv1_(x)));
+    x = norm_relu(bn1_, conv1_(x));
     if (large_stem_) x = torch::max_pool2d(x, 3, 2, 1);
     for (tnn::Sequential& layer : layers_) x = layer->forward(x);
-    return fc_(pooled(x));
+    return fc_(pooled(x, *fc_));
   }
 
  private:
@@ -274,6 +279,15 @@ std::shared_ptr<Model> make_model(const std::string& name, std::int64_t classes,
   std::string known;
   for (const std::string_view n : model_names()) known.append(" ").append(n);
   fail_argument(fmt::format("there is no network \"{}\"; there are{}", name, known));
+}
+
+std::shared_ptr<Model> make_model(const std::string& name, std::int64_t classes,
+                                  std::int64_t channels, std::uint64_t seed) {
+  // All runs of the process draw from the same generator.
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  torch::manual_seed(seed);
+  return make_model(name, classes, channels);
 }
 
 std::int64_t parameter_count(const std::string& model, std::int64_t classes) {

@@ -15,7 +15,7 @@ MutableImageBatchView view_of(const torch::Tensor& batch) {
 }
 
 Evaluation score(Model& model, const ImageSet& images, std::int64_t count, std::int64_t classes,
-                 const BatchLoader& loader) {
+                 const BatchLoader& loader, const torch::TensorOptions& input) {
   constexpr std::int64_t kBatch = 250;
   torch::NoGradGuard no_grad;
   const bool was_training = model.is_training();
@@ -34,7 +34,8 @@ Evaluation score(Model& model, const ImageSet& images, std::int64_t count, std::
     const BatchShape shape = loader.shape(n);
     const torch::Tensor batch = torch::empty({n, shape.channels, shape.height, shape.width});
     const std::vector<std::int64_t> labels = loader.load_plain(images, numbers, view_of(batch));
-    const torch::Tensor best = std::get<1>(model.forward(batch).topk(places, 1)).contiguous();
+    const torch::Tensor logits = model.forward(batch.to(input));
+    const torch::Tensor best = std::get<1>(logits.topk(places, 1)).cpu().contiguous();
     const auto* predicted = best.data_ptr<std::int64_t>();
     for (std::int64_t i = 0; i < n; ++i) {
       const std::int64_t truth = labels[static_cast<std::size_t>(i)];

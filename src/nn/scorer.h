@@ -8,9 +8,10 @@
 namespace medley::nn {
 
 /// Runs the network on `count` images, spread evenly over the set, unmixed, in evaluation mode, and
-/// puts it back into the mode it was in.
+/// puts it back into the mode it was in. The network is where `input` says, and takes that type.
 [[nodiscard]] Evaluation score(Model& model, const ImageSet& images, std::int64_t count,
-                               std::int64_t classes, const BatchLoader& loader);
+                               std::int64_t classes, const BatchLoader& loader,
+                               const torch::TensorOptions& input = torch::kFloat32);
 
 /// A tensor's memory as a batch of f32 images.
 [[nodiscard]] MutableImageBatchView view_of(const torch::Tensor& batch);

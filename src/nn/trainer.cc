@@ -4,6 +4,8 @@
 #include <chrono>
 #include <cmath>
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -14,8 +16,7 @@
 #include "medley/data/image.h"
 #include "medley/error.h"
 #include "nn/batch_picture.h"
-#include "nn/learn.h"
-#include "nn/model.h"
+#include "nn/engine.h"
 #include "nn/scorer.h"
 #include "nn/tensors.h"
 #include "train/checkpoint.h"
@@ -55,30 +56,24 @@ class Run {
         checkpoints_(options.out),
         loader_(data.train, recipe_, options.seed, threads_) {
     torch::set_num_threads(threads_);
-    torch::manual_seed(options.seed);
-    model_ = make_model(recipe_.model, data.num_classes(), data.train.shape.channels);
-    for (const auto& item : model_->named_parameters()) {
-      parameters_.emplace_back(item.key(), item.value());
-    }
-    stepper_ = make_stepper(recipe_, parameters_);
-    if (recipe_.ema > 0) {
-      for (const auto& [name, tensor] : state_of(*model_)) {
-        average_.emplace_back(name, tensor.detach().clone());
-      }
-    }
+    const EngineParts parts{data, options, loader_};
+    engine_ = options.device == Device::cuda ? make_cuda_engine(parts) : make_cpu_engine(parts);
   }
 
   TrainResult go() {
     resume_or_start();
+    engine_->begin();
     saved_at_ = Clock::now();
+    bool profiled = !options_.profile;
     while (at_.epoch < recipe_.epochs) {
       if (!run_epoch()) return {metrics_, true};
+      if (!std::exchange(profiled, true)) observer_.on_profile(engine_->profile());
       if (at_.epoch % options_.checkpoint_epochs == 0 || at_.epoch == recipe_.epochs) save();
       folder_.write_metrics(metrics_);
     }
-    const std::vector<std::uint8_t> weights =
-        save_tensors(average_.empty() ? state_of(*model_) : average_);
-    write_file_durably(folder_.file("weights.safetensors"), weights);
+    const NamedTensors average = engine_->average();
+    write_file_durably(folder_.file("weights.safetensors"),
+                       save_tensors(average.empty() ? engine_->weights() : average));
     return {metrics_, false};
   }
 
@@ -103,8 +98,9 @@ class Run {
     }
     if (!options_.weights.empty()) {
       const std::string name = options_.weights.string();
-      load_tensors(read_file(options_.weights), name, state_of(*model_));
-      if (!average_.empty()) load_tensors(read_file(options_.weights), name, average_);
+      load_tensors(read_file(options_.weights), name, engine_->weights());
+      const NamedTensors average = engine_->average();
+      if (!average.empty()) load_tensors(read_file(options_.weights), name, average);
     }
     folder_.write("recipe.json", recipe);
     write_first_batch();
@@ -112,70 +108,44 @@ class Run {
   }
 
   void write_first_batch() {
-    const std::int64_t count = loader_.batch_size(0);
-    const torch::Tensor batch = empty_batch(count);
+    const BatchShape s = loader_.shape(loader_.batch_size(0));
+    const torch::Tensor batch = torch::empty({s.count, s.channels, s.height, s.width});
     (void)loader_.load(0, 0, loader_.order(0), view_of(batch));
     write_png(folder_.file("batch.png"), batch_picture(batch));
-  }
-
-  [[nodiscard]] torch::Tensor empty_batch(std::int64_t count) const {
-    const BatchShape s = loader_.shape(count);
-    return torch::empty({count, s.channels, s.height, s.width});
   }
 
   /// False if the observer asked to stop; then a checkpoint has been saved.
   bool run_epoch() {
     const Clock::time_point start = Clock::now();
-    const auto epoch = static_cast<std::uint64_t>(at_.epoch);
-    const std::vector<std::int64_t> order = loader_.order(epoch);
     observer_.on_epoch_start(at_.epoch + 1, loader_.steps());
-    model_->train();
+    engine_->begin_epoch(static_cast<std::uint64_t>(at_.epoch), at_.step, at_.loss_sum);
     double lr = 0;
     while (at_.step < loader_.steps()) {
       lr = learning_rate(recipe_, at_.epoch * loader_.steps() + at_.step, loader_.steps());
-      const double loss = run_step(epoch, order, lr);
-      observer_.on_step(at_.step, loss);
+      run_step(lr);
       const bool stop = observer_.stop();
       const bool due = seconds_since(saved_at_) > 60 * options_.checkpoint_minutes;
       // Gradients that wait for more batches are in no checkpoint.
       const bool between_steps = at_.step % recipe_.accumulate == 0;
       if ((stop || due) && between_steps && at_.step < loader_.steps()) {
         Position here = at_;
+        here.loss_sum = engine_->loss_sum();
         here.seconds += seconds_since(start);
         save(here);
         if (stop) return false;
       }
     }
-    finish_epoch(lr, at_.seconds + seconds_since(start));
+    finish_epoch(lr, start);
     return true;
   }
 
-  double run_step(std::uint64_t epoch, const std::vector<std::int64_t>& order, double lr) {
-    const std::int64_t count = loader_.batch_size(at_.step);
-    const torch::Tensor batch = empty_batch(count);
-    const MixedLabels mixed = loader_.load(epoch, at_.step, order, view_of(batch));
+  void run_step(double lr) {
+    const std::optional<double> loss = engine_->take_step(at_.step, lr);
     note_broken(data_.train);
-    const LabelTensors labels{
-        torch::tensor(mixed.classes, torch::kInt64).view({count, mixed.terms}),
-        torch::tensor(mixed.weights, torch::kFloat64)
-            .to(torch::kFloat32)
-            .view({count, mixed.terms})};
-    const torch::Tensor loss =
-        loss_of(model_->forward(batch), labels, recipe_.loss, recipe_.smoothing);
-    const double value = loss.item<double>();
-    if (!std::isfinite(value)) diverged(value, lr);
-    const bool last = at_.step + 1 == loader_.steps();
-    (loss / recipe_.accumulate).backward();
-    if ((at_.step + 1) % recipe_.accumulate == 0 || last) {
-      if (recipe_.clip_norm > 0) clip_gradients(parameters_, recipe_.clip_norm);
-      stepper_->step(lr);
-      for (auto& [name, p] : parameters_) p.mutable_grad().reset();
-      update_average();
-    }
-    at_.loss_sum += value * static_cast<double>(count);
-    at_.images += count;
+    if (loss && !std::isfinite(*loss)) diverged(*loss, lr);
+    at_.images += loader_.batch_size(at_.step);
     ++at_.step;
-    return value;
+    observer_.on_step(at_.step, loss);
   }
 
   void note_broken(const ImageSet& images) {
@@ -185,32 +155,19 @@ class Run {
     }
   }
 
-  void update_average() {
-    if (average_.empty()) return;
-    torch::NoGradGuard no_grad;
-    const NamedTensors state = state_of(*model_);
-    for (std::size_t i = 0; i < state.size(); ++i) {
-      torch::Tensor& average = average_[i].second;
-      if (average.is_floating_point()) {
-        average.mul_(recipe_.ema).add_(state[i].second, 1 - recipe_.ema);
-      } else {
-        average.copy_(state[i].second);
-      }
-    }
-  }
-
-  void finish_epoch(double lr, double seconds) {
+  void finish_epoch(double lr, Clock::time_point start) {
+    const double loss_sum = engine_->loss_sum();
+    if (!std::isfinite(loss_sum)) diverged(loss_sum, lr);
+    const double seconds = at_.seconds + seconds_since(start);
     EpochMetrics m;
     m.epoch = at_.epoch + 1;
     m.lr = lr;
-    m.train_loss = at_.loss_sum / static_cast<double>(std::max<std::int64_t>(at_.images, 1));
-    const Evaluation test =
-        score(*model_, data_.test, data_.test.count(), data_.num_classes(), loader_);
-    m.test_top1 = test.top1;
-    m.test_top5 = test.top5;
-    m.clean_train_top1 =
-        score(*model_, data_.train, data_.test.count(), data_.num_classes(), loader_).top1;
-    if (!average_.empty()) m.ema_test_top1 = score_average();
+    m.train_loss = loss_sum / static_cast<double>(std::max<std::int64_t>(at_.images, 1));
+    const Score score = engine_->score();
+    m.test_top1 = score.test_top1;
+    m.test_top5 = score.test_top5;
+    m.clean_train_top1 = score.clean_train_top1;
+    m.ema_test_top1 = score.ema_test_top1;
     m.seconds = seconds;
     m.images_per_s = static_cast<double>(at_.images) / std::max(seconds, 1e-9);
     m.wall_time = now();
@@ -220,23 +177,11 @@ class Run {
     observer_.on_epoch(m);
   }
 
-  double score_average() {
-    const auto copy = make_model(recipe_.model, data_.num_classes(), data_.train.shape.channels);
-    {
-      torch::NoGradGuard no_grad;
-      const NamedTensors state = state_of(*copy);
-      for (std::size_t i = 0; i < state.size(); ++i) {
-        torch::Tensor(state[i].second).copy_(average_[i].second);
-      }
-    }
-    return score(*copy, data_.test, data_.test.count(), data_.num_classes(), loader_).top1;
-  }
-
   [[noreturn]] void diverged(double loss, double lr) const {
     throw Error(fmt::format(
         "the loss became {} in epoch {}, step {}, at learning rate {:g}: try a smaller lr, a "
         "warm-up (--warmup-epochs) or --clip-norm",
-        loss, at_.epoch + 1, at_.step + 1, lr));
+        loss, at_.epoch + 1, std::min(at_.step + 1, loader_.steps()), lr));
   }
 
   void save() { save(at_); }
@@ -255,9 +200,10 @@ class Run {
                         {"epoch_seconds", at.seconds},
                         {"metrics", encode_metrics(metrics_)}};
     Checkpoint checkpoint{state.dump(),
-                          {{"weights", save_tensors(state_of(*model_))},
-                           {"optimiser", save_tensors(stepper_->state())}}};
-    if (!average_.empty()) checkpoint.sections.push_back({"average", save_tensors(average_)});
+                          {{"weights", save_tensors(engine_->weights())},
+                           {"optimiser", save_tensors(engine_->optimiser())}}};
+    const NamedTensors average = engine_->average();
+    if (!average.empty()) checkpoint.sections.push_back({"average", save_tensors(average)});
     checkpoints_.save(at.epoch * loader_.steps() + at.step, checkpoint);
     saved_at_ = Clock::now();
   }
@@ -281,11 +227,10 @@ class Run {
             "{} was made with {} threads, this run has {}: results may differ in the last bits",
             file, state.at("threads").dump(), threads_));
       }
-      load_tensors(checkpoint.section("weights").bytes, file, state_of(*model_));
-      load_tensors(checkpoint.section("optimiser").bytes, file, stepper_->state());
-      if (!average_.empty()) {
-        load_tensors(checkpoint.section("average").bytes, file, average_);
-      }
+      load_tensors(checkpoint.section("weights").bytes, file, engine_->weights());
+      load_tensors(checkpoint.section("optimiser").bytes, file, engine_->optimiser());
+      const NamedTensors average = engine_->average();
+      if (!average.empty()) load_tensors(checkpoint.section("average").bytes, file, average);
       at_ = {state.at("epoch").get<std::int64_t>(), state.at("step").get<std::int64_t>(),
              state.at("loss_sum").get<double>(), state.at("epoch_images").get<std::int64_t>(),
              state.at("epoch_seconds").get<double>()};
@@ -315,10 +260,7 @@ class Run {
   RunFolder folder_;
   CheckpointFolder checkpoints_;
   BatchLoader loader_;
-  std::shared_ptr<Model> model_;
-  NamedTensors parameters_;
-  std::unique_ptr<Stepper> stepper_;
-  NamedTensors average_;  // empty without ema
+  std::unique_ptr<Engine> engine_;
   Position at_;
   std::vector<EpochMetrics> metrics_;
   Clock::time_point saved_at_;
@@ -328,7 +270,14 @@ class Run {
 
 TrainResult train(const ImageData& data, const TrainOptions& options, TrainObserver& observer) {
   check_recipe(options.recipe);
-  return Run(data, options, observer).go();
+  try {
+    return Run(data, options, observer).go();
+  } catch (const c10::OutOfMemoryError&) {
+    throw DeviceMemoryError(
+        fmt::format("the GPU has too little free memory for {} with batches of {}: try a smaller "
+                    "--batch, or fewer runs side by side",
+                    options.recipe.model, options.recipe.batch));
+  }
 }
 
 }  // namespace medley::nn

@@ -38,8 +38,9 @@ ImageBatchView view_of(std::span<const std::uint8_t> rgb, std::int64_t count, Im
   return medley::view_of(rgb, {count, 3, size.height, size.width}, Layout::nhwc);
 }
 
-/// Source i of the plan is image numbers[i].
-MixPlan plain_plan(std::span<const std::int64_t> numbers, ImageSize size) {
+}  // namespace
+
+MixPlan unmixed_plan(std::span<const std::int64_t> numbers, ImageSize size) {
   MixPlan plan;
   plan.method = "none";
   plan.size = size;
@@ -51,8 +52,6 @@ MixPlan plain_plan(std::span<const std::int64_t> numbers, ImageSize size) {
   }
   return plan;
 }
-
-}  // namespace
 
 BatchLoader::BatchLoader(const ImageSet& images, const Recipe& recipe, std::uint64_t seed,
                          int threads)
@@ -141,7 +140,7 @@ std::vector<std::int64_t> BatchLoader::load_plain(const ImageSet& images,
     labels.push_back(images.labels[static_cast<std::size_t>(number)]);
   }
   if (!images.files) {
-    mix(plain_plan(numbers, images.shape.size()), medley::view_of(images), out, options_);
+    mix(unmixed_plan(numbers, images.shape.size()), medley::view_of(images), out, options_);
     return labels;
   }
   const auto values = static_cast<std::size_t>(3 * size_.pixels());
@@ -166,7 +165,7 @@ std::vector<std::int64_t> BatchLoader::load_plain(const ImageSet& images,
   }
   std::vector<std::int64_t> slots(numbers.size());
   std::iota(slots.begin(), slots.end(), 0);
-  mix(plain_plan(slots, size_), view_of(pixels, std::ssize(numbers), size_), out, options_);
+  mix(unmixed_plan(slots, size_), view_of(pixels, std::ssize(numbers), size_), out, options_);
   return labels;
 }
 

@@ -179,6 +179,53 @@ TEST_F(Train, SweepsSkipWhatIsFinished) {
   EXPECT_EQ(read_file(path("all/mixup-seed2/weights.safetensors")), weights);
 }
 
+TEST_F(Train, RunsSideBySideGiveWhatTheyGiveAlone) {
+  const auto sweep = [&](const std::string& out, const std::string& parallel) {
+    const Outcome outcome =
+        medley(Arguments{"sweep"} + Arguments(kSmall.begin(), kSmall.end() - 2) +
+               Arguments{"--methods", "none,hmix", "--seeds", "1,2", "--models", "resnet8",
+                         "--threads", "1", "--json", "--parallel", parallel, "--out", path(out)});
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    return outcome.json();
+  };
+  EXPECT_EQ(sweep("one", "1"), sweep("many", "3"));
+  for (const std::string run : {"resnet8-none-seed1", "resnet8-hmix-seed2"}) {
+    EXPECT_EQ(read_file(path("one/" + run + "/weights.safetensors")),
+              read_file(path("many/" + run + "/weights.safetensors")));
+  }
+}
+
+TEST_F(Train, SweepsOfNothingAreRefused) {
+  const std::vector<std::pair<Arguments, std::string>> cases = {
+      {{"--parallel", "0"}, "parallel must be >= 1"},
+      {{"--checkpoint-epochs", "0"}, "checkpoint_epochs"},
+      {{"--models", "resnet9"}, "resnet8"},
+      {{"--methods", "hmixx"}, "hmix"},
+  };
+  for (const auto& [arguments, text] : cases) {
+    const Outcome outcome = medley(Arguments{"sweep", "--out", path("all")} + arguments);
+    EXPECT_EQ(outcome.code, 2) << text;
+    EXPECT_THAT(outcome.err, HasSubstr(text));
+  }
+  EXPECT_THAT(names(), Not(Contains("all")));
+}
+
+TEST_F(Train, ProfilesSayWhereTheTimeGoes) {
+  const Outcome outcome = train("run", {"--profile", "--json"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const std::size_t at = outcome.out.find("{\"schema\":\"medley.profile/1\"");
+  ASSERT_NE(at, std::string::npos) << outcome.out;
+  const auto profile =
+      nlohmann::json::parse(outcome.out.substr(at, outcome.out.find('\n', at) - at));
+  double sum = 0;
+  for (const char* part : {"load+mix", "forward", "backward", "optimiser"}) {
+    EXPECT_GT(profile["parts_ms"][part], 0) << part;
+    sum += profile["parts_ms"][part].get<double>();
+  }
+  EXPECT_NEAR(sum, profile["ms_per_step"], 1e-6);
+  EXPECT_THAT(train("other", {"--profile"}).err, HasSubstr("load+mix"));
+}
+
 /// Exit codes of the child of the test below.
 enum : int { kGood = 0, kNoDisk = 70, kBad = 71 };
 

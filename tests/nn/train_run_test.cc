@@ -77,7 +77,7 @@ class Stopper : public TrainObserver {
  public:
   explicit Stopper(int steps) : left_(steps) {}
   void on_note(const std::string& sentence) override { notes.push_back(sentence); }
-  void on_step(std::int64_t, double) override { --left_; }
+  void on_step(std::int64_t, std::optional<double>) override { --left_; }
   bool stop() override { return left_ <= 0; }
 
   std::vector<std::string> notes;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "medley/data/dataset.h"
+#include "medley/nn/trainer.h"
 
 namespace medley::nn {
 
@@ -20,8 +21,8 @@ struct Evaluation {
 };
 
 /// Evaluates what a checkpoint or a weights.safetensors beside its recipe.json holds, on the test
-/// images. Throws IoError, InvalidArgument.
+/// images, in f32. Throws IoError, InvalidArgument.
 [[nodiscard]] Evaluation evaluate_file(const std::filesystem::path& file, const ImageData& data,
-                                       int threads);
+                                       int threads, Device device = Device::cpu);
 
 }  // namespace medley::nn

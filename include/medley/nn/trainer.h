@@ -2,7 +2,9 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "medley/data/dataset.h"
@@ -10,6 +12,12 @@
 #include "medley/train/run_folder.h"
 
 namespace medley::nn {
+
+enum class Device : std::uint8_t { cpu, cuda };
+
+/// Of convolutions on a GPU: bf16 with f32 weights behind it, f32 on tensor cores (which round the
+/// inputs of products to tf32), or plain f32. A CPU always has f32.
+enum class Precision : std::uint8_t { bf16, tf32, f32 };
 
 struct TrainOptions {
   Recipe recipe;
@@ -20,6 +28,21 @@ struct TrainOptions {
   RunFolder::Existing existing = RunFolder::Existing::refuse;
   std::int64_t checkpoint_epochs = 1;  ///< a checkpoint after so many epochs …
   double checkpoint_minutes = 10;      ///< … and after so many minutes
+  Device device = Device::cpu;
+  // On a GPU:
+  Precision precision = Precision::bf16;
+  bool graph = true;           ///< a step is one replay of a captured CUDA graph
+  bool deterministic = false;  ///< the same bits every time, with slower algorithms
+  bool profile = false;        ///< tell the observer where the time of a step goes
+};
+
+/// Whether this build can train on that device, and the machine has one.
+[[nodiscard]] bool is_available(Device device);
+
+/// Where the time of a step goes: in milliseconds, with parts by name.
+struct StepProfile {
+  double ms_per_step = 0;
+  std::vector<std::pair<std::string, double>> parts;
 };
 
 /// Watches a run; only observers print.
@@ -29,8 +52,11 @@ class TrainObserver {
   /// Something worth saying, a sentence: where a run goes on, a checkpoint that was passed over.
   virtual void on_note(const std::string& /*sentence*/) {}
   virtual void on_epoch_start(std::int64_t /*epoch*/, std::int64_t /*steps*/) {}
-  virtual void on_step(std::int64_t /*step*/, double /*loss*/) {}
+  /// `loss` is that of a recent step; a GPU does not always know one yet.
+  virtual void on_step(std::int64_t /*step*/, std::optional<double> /*loss*/) {}
   virtual void on_epoch(const EpochMetrics& /*metrics*/) {}
+  /// After the first epoch, if it was asked for.
+  virtual void on_profile(const StepProfile& /*profile*/) {}
   /// Asked after every step: true saves a checkpoint and ends the run.
   virtual bool stop() { return false; }
 };
@@ -42,8 +68,9 @@ struct TrainResult {
 
 /// Trains, writing recipe.json, metrics.jsonl, event file, batch.png, checkpoints and, at the end,
 /// weights.safetensors to `out`. The same seed, machine and number of threads give the same bits,
-/// also if the run was killed and resumed. Throws InvalidArgument, IoError, and Error if the loss
-/// is no longer a number; checkpoints that were written stay.
+/// also if the run was killed and resumed; a GPU only promises this with `deterministic`. Throws
+/// InvalidArgument, IoError, CudaError (DeviceMemoryError if only memory is missing), and Error if
+/// the loss is no longer a number; checkpoints that were written stay.
 TrainResult train(const ImageData& data, const TrainOptions& options, TrainObserver& observer);
 
 }  // namespace medley::nn

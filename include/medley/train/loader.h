@@ -23,6 +23,9 @@ struct BatchSources {
   std::shared_ptr<const void> owner;  ///< keeps the images, unless they are the data set's
 };
 
+/// A plan that leaves images as they are: output i is image numbers[i].
+[[nodiscard]] MixPlan unmixed_plan(std::span<const std::int64_t> numbers, ImageSize size);
+
 /// The batches of a training run, straight from the data set into the network's tensor: shuffled,
 /// cropped, flipped, mixed and normalised in one pass. Has no state that shows: (seed, epoch, step)
 /// says everything, so a run can go on anywhere. Images in files are decoded ahead, in threads of
@@ -45,6 +48,13 @@ class BatchLoader {
   /// Order of the images in an epoch.
   [[nodiscard]] std::vector<std::int64_t> order(std::uint64_t epoch) const;
 
+  /// The plan of batch `step` of an epoch, over the numbers of the images. `order` is that of the
+  /// epoch. May be called from any thread.
+  [[nodiscard]] MixPlan plan(std::uint64_t epoch, std::int64_t step,
+                             std::span<const std::int64_t> order) const;
+  /// How images become the network's input.
+  [[nodiscard]] const MixOptions& options() const noexcept { return options_; }
+
   /// What batch `step` of an epoch is made of. `order` is that of the epoch. Throws IoError if an
   /// image cannot be decoded.
   [[nodiscard]] BatchSources sources(std::uint64_t epoch, std::int64_t step,
@@ -63,9 +73,6 @@ class BatchLoader {
                                        const MutableImageBatchView& out) const;
 
  private:
-  [[nodiscard]] MixPlan plan(std::uint64_t epoch, std::int64_t step,
-                             std::span<const std::int64_t> order) const;
-
   const ImageSet& images_;
   std::uint64_t seed_;
   std::int64_t batch_;

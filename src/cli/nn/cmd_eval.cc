@@ -38,9 +38,10 @@ double recall(const nn::Evaluation& e, std::int64_t c) {
 }
 
 int run(const EvalCommand& command) {
-  command.data.check_device();
+  const nn::Device device = command.data.device();
   const ImageData data = command.data.open();
-  const nn::Evaluation e = nn::evaluate_file(command.checkpoint, data, command.data.threads);
+  const nn::Evaluation e =
+      nn::evaluate_file(command.checkpoint, data, command.data.threads, device);
   DataOptions::note_left_out(data, command.output.quiet);
   if (!command.confusion.empty()) {
     write_png(command.confusion,

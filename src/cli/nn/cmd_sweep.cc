@@ -1,8 +1,15 @@
+#include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
+#include <deque>
+#include <exception>
 #include <filesystem>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <fmt/format.h>
@@ -18,6 +25,7 @@
 #include "cli/output_options.h"
 #include "medley/data/image.h"
 #include "medley/error.h"
+#include "medley/nn/models.h"
 #include "medley/report/chart.h"
 
 namespace medley::cli {
@@ -35,7 +43,11 @@ constexpr std::array<std::string_view, 3> kFormats = {"text", "csv", "markdown"}
 struct SweepCommand {
   OutputOptions output;
   DataOptions data;
+  EngineOptions engine;
   RecipeOptions recipe;
+  std::vector<std::string> models;
+  std::int64_t parallel = 1;
+  std::int64_t checkpoint_epochs = 1;
   std::vector<std::string> methods = {"none", "mixup", "cutmix", "stochastic", "hmix", "gmix"};
   std::vector<std::uint64_t> seeds = {1};
   std::string out;
@@ -69,26 +81,121 @@ std::vector<double> curve_of(const std::vector<EpochMetrics>& metrics) {
   return curve;
 }
 
-/// Runs one cell, or takes its result from the last checkpoint if it is finished: test accuracy
-/// after every epoch.
-std::vector<double> run_cell(const SweepCommand& command, const ImageData& data,
-                             const std::string& method, std::uint64_t seed) {
-  nn::TrainOptions options;
-  options.recipe = command.recipe.recipe();
-  options.recipe.mix.method = method;
-  options.seed = seed;
-  options.threads = command.data.threads;
-  options.out = fs::path(command.out) / fmt::format("{}-seed{}", method, seed);
-  options.existing = RunFolder::Existing::resume;
-  check_recipe(options.recipe);
-  TrainConsole console(fmt::format("{} seed {}", method, seed), options.recipe.epochs,
-                       TrainConsole::Lines::aside, command.output.quiet);
-  const nn::TrainResult result = nn::train(data, options, console);
-  if (result.stopped) {
-    throw Error(fmt::format("stopped; the same command goes on in {}", command.out));
+/// A run of the grid.
+struct Cell {
+  std::string model;
+  std::string method;
+  std::uint64_t seed = 0;
+  std::vector<double> curve = {};  // test accuracy after every epoch, once it is known
+};
+
+/// Stops with the other runs.
+class CellConsole : public TrainConsole {
+ public:
+  CellConsole(const std::string& label, std::int64_t epochs, bool quiet, Bar bar,
+              const std::atomic<bool>& stop)
+      : TrainConsole(label, epochs, Lines::aside, quiet, bar), stop_(stop) {}
+  bool stop() override { return stop_ || TrainConsole::stop(); }
+
+ private:
+  const std::atomic<bool>& stop_;
+};
+
+/// Runs the cells of a grid, several side by side.
+class GridRunner {
+ public:
+  GridRunner(const SweepCommand& command, const ImageData& data, std::vector<Cell>& cells)
+      : command_(command), data_(data), cells_(cells), side_by_side_(command.parallel) {
+    for (std::size_t i = 0; i < cells.size(); ++i) open_.push_back(i);
   }
-  return curve_of(result.metrics);
-}
+
+  /// Throws what a run threw, once the others have stopped.
+  void run() {
+    std::vector<std::thread> workers;
+    for (std::int64_t i = 1; i < std::min(side_by_side_, std::ssize(cells_)); ++i) {
+      workers.emplace_back([this] { work(); });
+    }
+    work();
+    for (std::thread& worker : workers) worker.join();
+    if (problem_) std::rethrow_exception(problem_);
+  }
+
+ private:
+  void work() {
+    while (const std::optional<std::size_t> at = take()) {
+      try {
+        run_cell(cells_[*at]);
+      } catch (const DeviceMemoryError& problem) {
+        if (!give_way(*at, problem.what())) return fail();
+        return;
+      } catch (...) {
+        return fail();
+      }
+    }
+  }
+
+  std::optional<std::size_t> take() {
+    const std::lock_guard lock(mutex_);
+    if (stop_ || open_.empty()) return {};
+    const std::size_t at = open_.front();
+    open_.pop_front();
+    return at;
+  }
+
+  /// Leaves a run that found no room on the device to the other workers, if there are any.
+  bool give_way(std::size_t at, const std::string& why) {
+    const std::lock_guard lock(mutex_);
+    if (side_by_side_ <= 1) return false;
+    --side_by_side_;
+    open_.push_front(at);
+    print_note(fmt::format("{}; goes on with {} side by side", why, side_by_side_),
+               command_.output.quiet);
+    return true;
+  }
+
+  void fail() {
+    const std::lock_guard lock(mutex_);
+    if (!problem_) problem_ = std::current_exception();
+    stop_ = true;
+  }
+
+  /// Trains, or takes the result from the last checkpoint if the run is finished.
+  void run_cell(Cell& cell) {
+    nn::TrainOptions options;
+    options.recipe = command_.recipe.recipe();
+    if (!cell.model.empty()) options.recipe.model = cell.model;
+    options.recipe.mix.method = cell.method;
+    options.seed = cell.seed;
+    options.threads = command_.data.threads;
+    options.device = command_.data.device();
+    command_.engine.apply_to(options);
+    const std::string prefix = cell.model.empty() ? "" : cell.model + "-";
+    options.out =
+        fs::path(command_.out) / fmt::format("{}{}-seed{}", prefix, cell.method, cell.seed);
+    options.existing = RunFolder::Existing::resume;
+    options.checkpoint_epochs = command_.checkpoint_epochs;
+    check_recipe(options.recipe);
+    const std::string label = fmt::format("{}{}{} seed {}", cell.model,
+                                          cell.model.empty() ? "" : " ", cell.method, cell.seed);
+    using Bar = TrainConsole::Bar;
+    CellConsole console(label, options.recipe.epochs, command_.output.quiet,
+                        command_.parallel > 1 ? Bar::hidden : Bar::shown, stop_);
+    const nn::TrainResult result = nn::train(data_, options, console);
+    if (result.stopped) {
+      throw Error(fmt::format("stopped; the same command goes on in {}", command_.out));
+    }
+    cell.curve = curve_of(result.metrics);
+  }
+
+  const SweepCommand& command_;
+  const ImageData& data_;
+  std::vector<Cell>& cells_;
+  std::mutex mutex_;  // of what follows
+  std::int64_t side_by_side_;
+  std::deque<std::size_t> open_;
+  std::exception_ptr problem_;
+  std::atomic<bool> stop_ = false;
+};
 
 std::string table(const std::vector<Row>& rows, const std::string& format) {
   std::string text;
@@ -137,22 +244,50 @@ Image draw_curves(const std::vector<Row>& rows, std::size_t seeds) {
       {std::move(panel)}});
 }
 
+/// Every combination; those of the first seed come first.
+std::vector<Cell> cells_of(const SweepCommand& command) {
+  std::vector<Cell> cells;
+  const std::vector<std::string> recipes_own = {""};
+  for (const std::uint64_t seed : command.seeds) {
+    for (const std::string& model : command.models.empty() ? recipes_own : command.models) {
+      for (const std::string& method : command.methods) cells.push_back({model, method, seed});
+    }
+  }
+  return cells;
+}
+
+/// One row per network and method, in the order of the cells.
+std::vector<Row> rows_of(const std::vector<Cell>& cells) {
+  std::vector<Row> rows;
+  for (const Cell& cell : cells) {
+    const std::string name = cell.model.empty() ? cell.method : cell.model + " " + cell.method;
+    auto row = std::ranges::find(rows, name, &Row::method);
+    if (row == rows.end()) row = rows.insert(rows.end(), Row{name, {}});
+    row->curves.push_back(cell.curve);
+    row->top1.push_back(cell.curve.back());
+  }
+  return rows;
+}
+
 int run(const SweepCommand& command) {
-  command.data.check_device();
+  (void)command.data.device();
+  if (command.parallel < 1) {
+    throw InvalidArgument(fmt::format("parallel must be >= 1, got {}", command.parallel));
+  }
+  if (command.checkpoint_epochs < 1) {
+    throw InvalidArgument(
+        fmt::format("checkpoint_epochs must be >= 1, got {}", command.checkpoint_epochs));
+  }
   if (command.methods.empty() || command.seeds.empty()) {
     throw InvalidArgument("a sweep needs at least one method and one seed");
   }
   for (const std::string& method : command.methods) (void)get_method(method);
+  for (const std::string& model : command.models) (void)nn::parameter_count(model, 2);
   const ImageData data = command.data.open();
   watch_interrupts();
-  std::vector<Row> rows;
-  for (const std::string& method : command.methods) rows.push_back({method, {}});
-  for (const std::uint64_t seed : command.seeds) {
-    for (Row& row : rows) {
-      row.curves.push_back(run_cell(command, data, row.method, seed));
-      row.top1.push_back(row.curves.back().back());
-    }
-  }
+  std::vector<Cell> cells = cells_of(command);
+  GridRunner(command, data, cells).run();
+  std::vector<Row> rows = rows_of(cells);
   DataOptions::note_left_out(data, command.output.quiet);
   const fs::path curves = fs::path(command.out) / "curves.png";
   write_png(curves, draw_curves(rows, command.seeds.size()));
@@ -189,6 +324,14 @@ Command add_sweep(CLI::App& program) {
       ->delimiter(',')
       ->default_str("none,mixup,cutmix,stochastic,hmix,gmix")
       ->group("Grid");
+  app->add_option("--models", command->models,
+                  "networks, separated by commas; default: the recipe's")
+      ->delimiter(',')
+      ->group("Grid");
+  add_integer(*app, "--parallel", command->parallel, "runs side by side")->group("Grid");
+  add_integer(*app, "--checkpoint-epochs", command->checkpoint_epochs,
+              "a checkpoint after so many epochs")
+      ->group("Grid");
   app->add_option("--seeds", command->seeds, "seeds, separated by commas")
       ->delimiter(',')
       ->default_str("1")
@@ -197,6 +340,7 @@ Command add_sweep(CLI::App& program) {
       *app, "--format", kFormats, 0, [command](std::size_t i) { command->format = kFormats.at(i); },
       "of the table")
       ->group("Output");
+  command->engine.add_to(*app);
   command->recipe.add_to(*app);
   command->output.add_to(*app, "medley.sweep/1");
   add_help(*app);

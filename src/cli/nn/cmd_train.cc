@@ -26,6 +26,7 @@ constexpr const char* kFooter =
 struct TrainCommand {
   OutputOptions output;
   DataOptions data;
+  EngineOptions engine;
   RecipeOptions recipe;
   CheckpointOptions checkpoints;
   std::uint64_t seed = 0;
@@ -34,8 +35,9 @@ struct TrainCommand {
 };
 
 int run(const TrainCommand& command) {
-  command.data.check_device();
   nn::TrainOptions options;
+  options.device = command.data.device();
+  command.engine.apply_to(options);
   options.recipe = command.recipe.recipe();
   options.seed = command.seed;
   options.threads = command.data.threads;
@@ -74,6 +76,7 @@ Command add_train(CLI::App& program) {
   add_path(*app, "--weights", command->weights, "FILE",
            "start from these weights, a .safetensors file of the same network")
       ->group("Data");
+  command->engine.add_to(*app);
   command->recipe.add_to(*app);
   command->checkpoints.add_to(*app);
   add_seed(*app, command->seed);

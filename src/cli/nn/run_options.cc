@@ -34,8 +34,8 @@ void DataOptions::add_to(CLI::App& app) {
       ->group("Data");
   add_integer(app, "--threads", threads, "threads, 0 for all cores")->group("Machine");
   add_word(
-      app, "--device", kDevices, 0, [this](std::size_t i) { device = kDevices.at(i); },
-      "where networks run")
+      app, "--device", kDevices, 0, [this](std::size_t i) { device_word = kDevices.at(i); },
+      "where networks run; auto is a GPU if there is one")
       ->group("Machine");
 }
 
@@ -57,10 +57,36 @@ void DataOptions::note_left_out(const ImageData& images, bool quiet) {
   }
 }
 
-void DataOptions::check_device() const {
-  if (device == "cuda") {
-    throw InvalidArgument("training on a GPU is not possible yet; use --device cpu");
+nn::Device DataOptions::device() const {
+  const bool gpu = device_word != "cpu" && nn::is_available(nn::Device::cuda);
+  if (device_word == "cuda" && !gpu) {
+    throw InvalidArgument(
+        "--device cuda needs a build with CUDA and a GPU, and one of them is missing; use "
+        "--device cpu");
   }
+  return gpu ? nn::Device::cuda : nn::Device::cpu;
+}
+
+void EngineOptions::add_to(CLI::App& app) {
+  constexpr std::array<std::string_view, 3> kPrecisions = {"bf16", "tf32", "f32"};
+  add_word(
+      app, "--precision", kPrecisions, 0,
+      [this](std::size_t i) { precision = static_cast<nn::Precision>(i); },
+      "of convolutions on a GPU; a CPU has f32")
+      ->group("Machine");
+  app.add_flag("--no-graph", no_graph, "GPU: launch every kernel of every step")->group("Machine");
+  app.add_flag("--deterministic", deterministic,
+               "GPU: the same bits every time, with slower algorithms")
+      ->group("Machine");
+  app.add_flag("--profile", profile, "say after the first epoch where the time of a step goes")
+      ->group("Machine");
+}
+
+void EngineOptions::apply_to(nn::TrainOptions& options) const {
+  options.precision = precision;
+  options.graph = !no_graph;
+  options.deterministic = deterministic;
+  options.profile = profile;
 }
 
 void RecipeOptions::add_to(CLI::App& app) {

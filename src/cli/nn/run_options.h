@@ -17,7 +17,7 @@ struct DataOptions {
   std::string data = "synthetic";
   bool skip_broken = false;
   std::int32_t threads = 0;
-  std::string device = "auto";
+  std::string device_word = "auto";
 
   void add_to(CLI::App& app);
   /// Throws InvalidArgument, IoError.
@@ -25,7 +25,18 @@ struct DataOptions {
   /// Sentence on the images that were left out, if any were.
   static void note_left_out(const ImageData& images, bool quiet);
   /// Throws InvalidArgument if the device is not to be had.
-  void check_device() const;
+  [[nodiscard]] nn::Device device() const;
+};
+
+/// --precision, --no-graph, --deterministic and --profile.
+struct EngineOptions {
+  nn::Precision precision = nn::Precision::bf16;
+  bool no_graph = false;
+  bool deterministic = false;
+  bool profile = false;
+
+  void add_to(CLI::App& app);
+  void apply_to(nn::TrainOptions& options) const;
 };
 
 /// --recipe and one option per field of it. Must live at one address as long as the parser.

@@ -3,23 +3,28 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "cli/console.h"
 #include "cli/interrupt.h"
 
 namespace medley::cli {
 
-TrainConsole::TrainConsole(std::string label, std::int64_t epochs, Lines lines, bool quiet)
-    : label_(std::move(label)), epochs_(epochs), lines_(lines), quiet_(quiet) {}
+TrainConsole::TrainConsole(std::string label, std::int64_t epochs, Lines lines, bool quiet, Bar bar)
+    : label_(std::move(label)), epochs_(epochs), lines_(lines), quiet_(quiet), bar_(bar) {}
 
-void TrainConsole::on_note(const std::string& sentence) { print_note(sentence, quiet_); }
+void TrainConsole::on_note(const std::string& sentence) {
+  print_note(bar_ == Bar::shown ? sentence : fmt::format("{}: {}", label_, sentence), quiet_);
+}
 
 void TrainConsole::on_epoch_start(std::int64_t epoch, std::int64_t steps) {
+  if (bar_ == Bar::hidden) return;
   progress_.emplace(fmt::format("{} epoch {}/{}", label_, epoch, epochs_), steps, quiet_);
 }
 
-void TrainConsole::on_step(std::int64_t /*step*/, double loss) {
-  progress_->set_detail(fmt::format("loss {:.3f}", loss));
+void TrainConsole::on_step(std::int64_t /*step*/, std::optional<double> loss) {
+  if (!progress_) return;
+  if (loss) progress_->set_detail(fmt::format("loss {:.3f}", *loss));
   progress_->tick();
 }
 
@@ -39,6 +44,21 @@ void TrainConsole::on_epoch(const EpochMetrics& m) {
     case Lines::aside:
       return print_note(line, quiet_);
   }
+}
+
+void TrainConsole::on_profile(const nn::StepProfile& profile) {
+  if (lines_ == Lines::json) {
+    nlohmann::ordered_json report = {{"schema", "medley.profile/1"},
+                                     {"ms_per_step", profile.ms_per_step}};
+    for (const auto& [name, ms] : profile.parts) report["parts_ms"][name] = ms;
+    return print(report.dump() + "\n");
+  }
+  std::string line = fmt::format("{} step {:.3f} ms:", label_, profile.ms_per_step);
+  for (const auto& [name, ms] : profile.parts) {
+    line += fmt::format("{} {} {:.3f} ms ({:.1f} %)", line.back() == ':' ? "" : ",", name, ms,
+                        100 * ms / profile.ms_per_step);
+  }
+  print_note(line, quiet_);
 }
 
 bool TrainConsole::stop() { return interrupted(); }

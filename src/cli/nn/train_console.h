@@ -15,14 +15,18 @@ class TrainConsole : public nn::TrainObserver {
   /// What is said after an epoch: a sentence, the line of metrics.jsonl, or a sentence on standard
   /// error because the result is something else.
   enum class Lines : std::uint8_t { text, json, aside };
+  /// A bar is in the way of other runs that print as well.
+  enum class Bar : std::uint8_t { shown, hidden };
 
   /// `label` starts every sentence.
-  TrainConsole(std::string label, std::int64_t epochs, Lines lines, bool quiet);
+  TrainConsole(std::string label, std::int64_t epochs, Lines lines, bool quiet,
+               Bar bar = Bar::shown);
 
   void on_note(const std::string& sentence) override;
   void on_epoch_start(std::int64_t epoch, std::int64_t steps) override;
-  void on_step(std::int64_t step, double loss) override;
+  void on_step(std::int64_t step, std::optional<double> loss) override;
   void on_epoch(const EpochMetrics& metrics) override;
+  void on_profile(const nn::StepProfile& profile) override;
   bool stop() override;
 
  private:
@@ -30,6 +34,7 @@ class TrainConsole : public nn::TrainObserver {
   std::int64_t epochs_;
   Lines lines_;
   bool quiet_;
+  Bar bar_;
   std::optional<Progress> progress_;
 };
 
