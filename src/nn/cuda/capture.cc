@@ -1,0 +1,30 @@
+#include "nn/cuda/capture.h"
+
+#include <ATen/cuda/CUDAContext.h>
+#include <torch/version.h>
+
+namespace medley::nn {
+
+std::mutex& device_mutex() {
+  static std::mutex mutex;
+  return mutex;
+}
+
+std::unique_ptr<at::cuda::CUDAGraph> capture_graph(const std::function<void()>& warm_up,
+                                                   const std::function<void()>& record) {
+  constexpr int kWarmUps = 3;
+  for (int i = 0; i < kWarmUps; ++i) warm_up();
+  at::cuda::getCurrentCUDAStream().synchronize();
+  auto graph = std::make_unique<at::cuda::CUDAGraph>();
+#if TORCH_VERSION_MAJOR >= 2
+  // Of this thread alone: other runs go on meanwhile.
+  graph->capture_begin({0, 0}, cudaStreamCaptureModeThreadLocal);
+#else
+  graph->capture_begin();
+#endif
+  record();
+  graph->capture_end();
+  return graph;
+}
+
+}  // namespace medley::nn

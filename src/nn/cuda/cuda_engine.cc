@@ -1,0 +1,453 @@
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <utility>
+
+#include <ATen/cuda/CUDAContext.h>
+#include <ATen/cuda/CUDAEvent.h>
+#include <ATen/cuda/CUDAGraph.h>
+#include <c10/cuda/CUDAGuard.h>
+#include <cuda_runtime.h>
+
+#include "core/check.h"
+#include "kernels/cuda/check.h"
+#include "nn/cuda/capture.h"
+#include "nn/cuda/device_scorer.h"
+#include "nn/cuda/parameters.h"
+#include "nn/cuda/step_input.h"
+#include "nn/engine.h"
+#include "nn/kernels/loss.h"
+#include "nn/model.h"
+#include "nn/scorer.h"
+
+// A step on the GPU: load and mix, forward, loss, backward, update, all enqueued at once as one
+// captured graph. Which step it is, learning rates and plans are data in device memory.
+
+namespace medley::nn {
+namespace {
+
+using torch::Tensor;
+
+/// How much of a step is enqueued; the parts of a profile.
+enum class Until : std::uint8_t { load, forward, backward, update };
+
+/// Rules of LibTorch that hold for the whole process.
+void set_rules(const TrainOptions& options) {
+  auto& context = at::globalContext();
+  const bool tf32 = options.precision != Precision::f32;
+  context.setAllowTF32CuDNN(tf32);
+  context.setAllowTF32CuBLAS(tf32);
+  context.setBenchmarkCuDNN(!options.deterministic);
+  context.setDeterministicCuDNN(options.deterministic);
+  if (options.deterministic) {
+    // cuBLAS reads it when it is first used; one that the user has set stays.
+    (void)setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", /*overwrite=*/0);
+    context.setDeterministicAlgorithms(true, /*warn_only=*/false);
+  }
+}
+
+/// Knows a recent loss without waiting for the device, and keeps the host from running far ahead of
+/// it.
+class LossWatch {
+ public:
+  LossWatch()
+      : pinned_(torch::zeros({kSlots}, torch::dtype(torch::kFloat64).pinned_memory(true))) {}
+
+  void restart(double sum) {
+    for (at::cuda::CUDAEvent& event : events_) event.synchronize();
+    marks_ = 0;
+    images_ = 0;
+    seen_sum_ = sum;
+    loss_.reset();
+  }
+
+  /// After a step of `images` images has been enqueued; `sum` is the sum of losses on the device.
+  std::optional<double> after_step(std::int64_t images, const Tensor& sum) {
+    images_ += images;
+    if (++steps_ % kStride != 0) return loss_;
+    const std::size_t slot = marks_ % kSlots;
+    if (marks_ >= kSlots) read(slot);
+    const auto stream = at::cuda::getCurrentCUDAStream();
+    MEDLEY_CUDA_CHECK(cudaMemcpyAsync(pinned_.data_ptr<double>() + slot, sum.data_ptr<double>(),
+                                      sizeof(double), cudaMemcpyDeviceToHost, stream.stream()));
+    events_[slot].record(stream);
+    counts_[slot] = std::exchange(images_, 0);
+    ++marks_;
+    return loss_;
+  }
+
+ private:
+  static constexpr std::int64_t kStride = 16;  // steps between marks
+  static constexpr std::size_t kSlots = 3;     // marks that may be under way
+
+  void read(std::size_t slot) {
+    events_[slot].synchronize();
+    const double sum = pinned_.data_ptr<double>()[slot];
+    loss_ = (sum - seen_sum_) / static_cast<double>(counts_[slot]);
+    seen_sum_ = sum;
+  }
+
+  Tensor pinned_;
+  std::array<at::cuda::CUDAEvent, kSlots> events_{
+      at::cuda::CUDAEvent(cudaEventDisableTiming | cudaEventBlockingSync),
+      at::cuda::CUDAEvent(cudaEventDisableTiming | cudaEventBlockingSync),
+      at::cuda::CUDAEvent(cudaEventDisableTiming | cudaEventBlockingSync)};
+  std::array<std::int64_t, kSlots> counts_{};
+  std::size_t marks_ = 0;
+  std::int64_t steps_ = 0;
+  std::int64_t images_ = 0;
+  double seen_sum_ = 0;
+  std::optional<double> loss_;
+};
+
+class CudaEngine : public Engine {
+ public:
+  explicit CudaEngine(const EngineParts& parts)
+      : data_(parts.data),
+        options_(parts.options),
+        recipe_(parts.options.recipe),
+        loader_(parts.loader),
+        stream_(at::cuda::getStreamFromPool()),
+        type_(options_.precision == Precision::bf16 ? torch::kBFloat16 : torch::kFloat32),
+        // Gradients that wait for more batches are added up outside a graph.
+        graph_wanted_(options_.graph && recipe_.accumulate == 1) {
+    set_rules(options_);
+    const c10::cuda::CUDAStreamGuard guard(stream_);
+    resident_ = device_data(data_);
+    input_ =
+        resident_ ? make_resident_input(resident_->train, loader_) : make_streamed_input(loader_);
+    model_ = new_model();
+    NamedTensors values = move_to_gpu(*model_, options_.precision);
+    parameters_ = std::make_unique<DeviceParameters>(*model_, std::move(values), recipe_);
+    step_ = torch::zeros({1}, torch::dtype(torch::kInt64).device(torch::kCUDA));
+    loss_sum_ = torch::zeros({1}, torch::dtype(torch::kFloat64).device(torch::kCUDA));
+    if (recipe_.ema > 0) {
+      averaged_ = new_model();
+      (void)move_to_gpu(*averaged_, options_.precision);
+    }
+    stream_.synchronize();
+  }
+
+  ~CudaEngine() override {
+    // What is still under way reads memory that goes now.
+    (void)cudaStreamSynchronize(stream_.stream());
+  }
+  CudaEngine(const CudaEngine&) = delete;
+  CudaEngine& operator=(const CudaEngine&) = delete;
+
+  [[nodiscard]] NamedTensors weights() const override {
+    stream_.synchronize();
+    return parameters_->values();
+  }
+  [[nodiscard]] NamedTensors optimiser() const override {
+    stream_.synchronize();
+    return parameters_->optimiser_state();
+  }
+  [[nodiscard]] NamedTensors average() const override {
+    const c10::cuda::CUDAStreamGuard guard(stream_);
+    NamedTensors average = parameters_->average();
+    stream_.synchronize();
+    return average;
+  }
+
+  void begin() override {
+    torch::cuda::synchronize();  // values may have been written to on other streams
+    const c10::cuda::CUDAStreamGuard guard(stream_);
+    parameters_->refresh_model();
+  }
+
+  void begin_epoch(std::uint64_t epoch, std::int64_t step, double loss_sum) override {
+    const c10::cuda::CUDAStreamGuard guard(stream_);
+    epoch_ = static_cast<std::int64_t>(epoch);
+    model_->train();
+    std::vector<double> rates;
+    for (std::int64_t s = 0; s < loader_.steps(); ++s) {
+      rates.push_back(learning_rate(recipe_, epoch_ * loader_.steps() + s, loader_.steps()));
+    }
+    parameters_->set_rates(rates, step);
+    if (!input_->begin_epoch(epoch)) graph_.reset();
+    torch::NoGradGuard no_grad;
+    step_.fill_(step);
+    loss_sum_.fill_(loss_sum);
+    watch_.restart(loss_sum);
+    epoch_start_.record(stream_);
+    steps_taken_ = 0;
+  }
+
+  std::optional<double> take_step(std::int64_t step, double /*lr*/) override {
+    const c10::cuda::CUDAStreamGuard guard(stream_);
+    const std::int64_t count = loader_.batch_size(step);
+    if (!input_->prepare(step)) graph_.reset();
+    if (count < loader_.batch_size(0)) {
+      take_short_step(step, count);
+    } else {
+      take_full_step(step);
+    }
+    if (updates_after(step)) parameters_->count_update();
+    epoch_end_.record(stream_);
+    ++steps_taken_;
+    input_->look_ahead(step + 1);
+    return watch_.after_step(count, loss_sum_);
+  }
+
+  double loss_sum() override {
+    const c10::cuda::CUDAStreamGuard guard(stream_);
+    return loss_sum_.item<double>();
+  }
+
+  Score score() override {
+    const c10::cuda::CUDAStreamGuard guard(stream_);
+    if (!resident_) return score_from_host();
+    if (!test_) {
+      const std::int64_t count = data_.test.count();
+      const auto scorer = [&](Model& model, const DeviceImages& images) {
+        return std::make_unique<DeviceScorer>(model, images, count, loader_, type_, options_.graph);
+      };
+      test_ = scorer(*model_, resident_->test);
+      clean_ = scorer(*model_, resident_->train);
+      if (averaged_) average_test_ = scorer(*averaged_, resident_->test);
+    }
+    const std::unique_lock lock = setup_lock(scored_);
+    scored_ = true;
+    const Hits test = test_->run();
+    Score score{test.top1, test.top5, clean_->run().top1, {}};
+    if (averaged_) {
+      refresh(*averaged_, parameters_->average());
+      score.ema_test_top1 = average_test_->run().top1;
+    }
+    return score;
+  }
+
+  StepProfile profile() override {
+    const std::lock_guard lock(device_mutex());
+    const c10::cuda::CUDAStreamGuard guard(stream_);
+    // Everything that the timed steps change is put back afterwards.
+    std::vector<std::pair<Tensor, Tensor>> kept;
+    const auto keep = [&](const Tensor& t) {
+      if (t.is_cuda()) kept.emplace_back(t, t.clone());
+    };
+    for (const NamedTensors& tensors :
+         {parameters_->values(), parameters_->optimiser_state(), parameters_->average()}) {
+      for (const auto& [name, tensor] : tensors) keep(tensor);
+    }
+    for (const Tensor& t : {step_, loss_sum_}) keep(t);
+    step_.zero_();
+    StepProfile profile;
+    double before = 0;
+    constexpr std::array<std::pair<const char*, Until>, 4> kParts = {
+        {{"load+mix", Until::load},
+         {"forward", Until::forward},
+         {"backward", Until::backward},
+         {"optimiser", Until::update}}};
+    for (const auto& [name, until] : kParts) {
+      const double ms = time_steps(until);
+      profile.parts.emplace_back(name, std::max(0.0, ms - before));
+      before = std::max(before, ms);
+    }
+    epoch_end_.synchronize();
+    profile.ms_per_step = static_cast<double>(epoch_start_.elapsed_time(epoch_end_)) /
+                          static_cast<double>(steps_taken_);
+    profile.parts.emplace_back("gaps", std::max(0.0, profile.ms_per_step - before));
+    torch::NoGradGuard no_grad;
+    for (auto& [tensor, copy] : kept) tensor.copy_(copy);
+    parameters_->refresh_model();
+    graph_.reset();  // its gradients are gone
+    return profile;
+  }
+
+  [[nodiscard]] std::string device_name() const override {
+    return at::cuda::getCurrentDeviceProperties()->name;
+  }
+
+ private:
+  [[nodiscard]] std::shared_ptr<Model> new_model() const {
+    return make_model(recipe_.model, data_.num_classes(), data_.train.shape.channels,
+                      options_.seed);
+  }
+
+  /// Held, unless everything that the caller needs has been captured.
+  [[nodiscard]] std::unique_lock<std::mutex> setup_lock(bool ready) const {
+    return ready && options_.graph ? std::unique_lock<std::mutex>()
+                                   : std::unique_lock(device_mutex());
+  }
+
+  [[nodiscard]] bool updates_after(std::int64_t step) const {
+    return (step + 1) % recipe_.accumulate == 0 || step + 1 == loader_.steps();
+  }
+
+  DeviceBatch& batch_for(std::optional<DeviceBatch>& batch, std::int64_t count) {
+    const std::int32_t terms = input_->terms();
+    if (!batch || batch->classes.size(1) != terms || batch->classes.size(0) != count) {
+      batch.emplace(loader_.shape(count), type_, terms);
+    }
+    return *batch;
+  }
+
+  void take_full_step(std::int64_t step) {
+    DeviceBatch& batch = batch_for(batch_, loader_.batch_size(0));
+    if (!graph_wanted_) {
+      const std::lock_guard lock(device_mutex());
+      input_->load(batch, step_);
+      finish_eagerly(batch, step);
+    } else {
+      if (!graph_) {
+        const std::lock_guard lock(device_mutex());
+        graph_ = capture(Until::update);
+      }
+      graph_->replay();
+    }
+  }
+
+  void take_short_step(std::int64_t step, std::int64_t count) {
+    const std::lock_guard lock(device_mutex());
+    // The gradients of a captured graph have to stay where it leaves them.
+    const std::vector<Tensor> kept = graph_ ? parameters_->gradients() : std::vector<Tensor>();
+    DeviceBatch& batch = batch_for(short_batch_, count);
+    input_->load_short(batch);
+    finish_eagerly(batch, step);
+    if (graph_) parameters_->put_back(kept);
+  }
+
+  /// The step without a graph, once its batch is there.
+  void finish_eagerly(const DeviceBatch& batch, std::int64_t step) {
+    if (step == 0 || updates_after(step - 1)) parameters_->drop_gradients();
+    run_network(batch, Until::backward);
+    if (updates_after(step)) {
+      parameters_->find_gradients();
+      parameters_->update(step_);
+    }
+    cuda::advance(step_.data_ptr<std::int64_t>(), stream_.stream());
+  }
+
+  /// Forward and backward.
+  void run_network(const DeviceBatch& batch, Until until) {
+    const Tensor logits = model_->forward(batch.images);
+    const Tensor gradient = torch::empty_like(logits, torch::MemoryFormat::Contiguous);
+    LossInput input{};
+    input.logits = logits.data_ptr<float>();
+    input.labels = batch.classes.data_ptr<std::int64_t>();
+    input.weights = batch.weights.data_ptr<float>();
+    input.rows = static_cast<std::int32_t>(logits.size(0));
+    input.classes = static_cast<std::int32_t>(logits.size(1));
+    input.terms = static_cast<std::int32_t>(batch.classes.size(1));
+    input.smoothing = static_cast<float>(recipe_.smoothing);
+    input.bce_softmax = recipe_.loss == Loss::bce_softmax;
+    launch_loss(input, loss_sum_.data_ptr<double>(), gradient.data_ptr<float>(), stream_.stream());
+    if (until == Until::forward) return;
+    torch::autograd::backward(
+        {logits},
+        {recipe_.accumulate == 1 ? gradient : gradient / static_cast<double>(recipe_.accumulate)});
+  }
+
+  /// A full step as it is captured; a part of it for profiles.
+  void record_step(Until until) {
+    input_->load(*batch_, step_);
+    if (until != Until::load) run_network(*batch_, until);
+    if (until == Until::update) parameters_->update(step_);
+    cuda::advance(step_.data_ptr<std::int64_t>(), stream_.stream());
+  }
+
+  /// Leaves everything as it was, except that the gradients are the graph's.
+  std::unique_ptr<at::cuda::CUDAGraph> capture(Until until) {
+    std::vector<std::pair<Tensor, Tensor>> kept;
+    for (const Tensor& buffer : model_->buffers()) kept.emplace_back(buffer, buffer.clone());
+    for (const Tensor& t : {step_, loss_sum_}) kept.emplace_back(t, t.clone());
+    const auto warm_up = [&] {
+      parameters_->drop_gradients();
+      record_step(std::min(until, Until::backward));
+    };
+    const auto record = [&] { record_step(until); };
+    // The last of the warm-ups leaves gradients; the graph must make its own.
+    auto graph = capture_graph(
+        [&] {
+          warm_up();
+          parameters_->drop_gradients();
+        },
+        record);
+    parameters_->find_gradients();
+    torch::NoGradGuard no_grad;
+    for (auto& [tensor, copy] : kept) tensor.copy_(copy);
+    return graph;
+  }
+
+  /// Milliseconds of a step up to a part of it, one after the other.
+  double time_steps(Until until) {
+    constexpr int kSteps = 50;
+    std::unique_ptr<at::cuda::CUDAGraph> graph;
+    if (graph_wanted_) graph = capture(until);
+    const auto run = [&] {
+      if (graph) return graph->replay();
+      parameters_->drop_gradients();
+      record_step(std::min(until, Until::backward));
+      if (until != Until::update) return;
+      parameters_->find_gradients();
+      parameters_->update(step_);
+    };
+    at::cuda::CUDAEvent start(cudaEventDefault);
+    at::cuda::CUDAEvent end(cudaEventDefault);
+    for (int i = 0; i < kSteps; ++i) {
+      if (i == kSteps / 5) start.record(stream_);
+      run();
+    }
+    end.record(stream_);
+    end.synchronize();
+    return static_cast<double>(start.elapsed_time(end)) / (kSteps - kSteps / 5);
+  }
+
+  /// Images that are not in device memory.
+  Score score_from_host() {
+    const std::lock_guard lock(device_mutex());
+    const auto of = [&](Model& model, const ImageSet& images) {
+      return nn::score(model, images, data_.test.count(), data_.num_classes(), loader_,
+                       torch::TensorOptions(torch::kCUDA).dtype(type_));
+    };
+    const Evaluation test = of(*model_, data_.test);
+    Score score{test.top1, test.top5, of(*model_, data_.train).top1, {}};
+    if (averaged_) {
+      refresh(*averaged_, parameters_->average());
+      score.ema_test_top1 = of(*averaged_, data_.test).top1;
+    }
+    return score;
+  }
+
+  const ImageData& data_;
+  const TrainOptions& options_;
+  const Recipe& recipe_;
+  BatchLoader& loader_;
+  c10::cuda::CUDAStream stream_;
+  torch::ScalarType type_;
+  bool graph_wanted_;
+  std::shared_ptr<const DeviceData> resident_;  // null: streamed
+  std::unique_ptr<StepInput> input_;
+  std::shared_ptr<Model> model_;
+  std::shared_ptr<Model> averaged_;  // null without ema
+  std::unique_ptr<DeviceParameters> parameters_;
+  Tensor step_;  // on the device, as are all losses
+  Tensor loss_sum_;
+  std::int64_t epoch_ = 0;
+  std::optional<DeviceBatch> batch_;
+  std::optional<DeviceBatch> short_batch_;
+  std::unique_ptr<at::cuda::CUDAGraph> graph_;
+  LossWatch watch_;
+  at::cuda::CUDAEvent epoch_start_{cudaEventDefault};
+  at::cuda::CUDAEvent epoch_end_{cudaEventDefault};
+  std::int64_t steps_taken_ = 0;
+  std::unique_ptr<DeviceScorer> test_;
+  std::unique_ptr<DeviceScorer> clean_;
+  std::unique_ptr<DeviceScorer> average_test_;
+  bool scored_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Engine> make_cuda_engine(const EngineParts& parts) {
+  if (!is_available(Device::cuda)) {
+    fail_cuda("training on a GPU needs a CUDA device, but none was found; use --device cpu");
+  }
+  const std::lock_guard lock(device_mutex());
+  return std::make_unique<CudaEngine>(parts);
+}
+
+bool is_available(Device device) { return device == Device::cpu || torch::cuda::is_available(); }
+
+}  // namespace medley::nn

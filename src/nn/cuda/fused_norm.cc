@@ -1,0 +1,108 @@
+#include "nn/cuda/fused_norm.h"
+
+#include <map>
+#include <mutex>
+
+#include <ATen/cuda/CUDAContext.h>
+
+#include "nn/kernels/norm.h"
+
+namespace medley::nn {
+namespace {
+
+using torch::Tensor;
+using torch::autograd::AutogradContext;
+using torch::autograd::tensor_list;
+
+NormShape shape_of(const Tensor& x) {
+  return {x.size(0) * x.size(2) * x.size(3), static_cast<std::int32_t>(x.size(1))};
+}
+
+const __nv_bfloat16* values(const Tensor& t) {
+  return t.defined() ? static_cast<const __nv_bfloat16*>(t.data_ptr()) : nullptr;
+}
+__nv_bfloat16* mutable_values(const Tensor& t) {
+  return t.defined() ? static_cast<__nv_bfloat16*>(t.data_ptr()) : nullptr;
+}
+
+Tensor interleaved(const Tensor& t) { return t.contiguous(at::MemoryFormat::ChannelsLast); }
+
+/// Scratch memory of the current stream: calls on it follow each other, so one piece serves all.
+/// Never freed, since nothing can be once CUDA has shut down.
+void* scratch() {
+  static std::mutex mutex;
+  static auto& of_stream = *new std::map<cudaStream_t, Tensor>;
+  const cudaStream_t stream = at::cuda::getCurrentCUDAStream();
+  const std::lock_guard lock(mutex);
+  Tensor& memory = of_stream[stream];
+  if (!memory.defined()) {
+    memory = torch::zeros({static_cast<std::int64_t>(norm_scratch_bytes())},
+                          torch::dtype(torch::kUInt8).device(torch::kCUDA));
+  }
+  return memory.data_ptr();
+}
+
+/// Rows of one f32 tensor of 4 x channels.
+NormSaved saved_of(const Tensor& saved) {
+  auto* first = saved.data_ptr<float>();
+  const std::int64_t channels = saved.size(1);
+  return {first, first + channels, first + 2 * channels, first + 3 * channels};
+}
+
+/// Inputs: x, rest (may be undefined), weight, bias. Outputs: the activation and, with a rest, the
+/// sum.
+struct FusedNormRelu : torch::autograd::Function<FusedNormRelu> {
+  static tensor_list forward(AutogradContext* context, const Tensor& x, const Tensor& rest,
+                             const Tensor& weight, const Tensor& bias, const Tensor& running_mean,
+                             const Tensor& running_variance, const Tensor& batches, double momentum,
+                             double epsilon) {
+    const Tensor a = interleaved(x);
+    const Tensor b = rest.defined() ? interleaved(rest) : rest;
+    const Tensor sum = rest.defined() ? torch::empty_like(a) : a;
+    const Tensor active = torch::empty_like(a);
+    const Tensor saved = torch::empty({4, a.size(1)}, weight.options().requires_grad(false));
+    launch_norm_relu(
+        shape_of(a), values(a), values(b), rest.defined() ? mutable_values(sum) : nullptr,
+        mutable_values(active),
+        {weight.data_ptr<float>(), bias.data_ptr<float>(), running_mean.data_ptr<float>(),
+         running_variance.data_ptr<float>(), batches.data_ptr<std::int64_t>(),
+         static_cast<float>(momentum), static_cast<float>(epsilon)},
+        saved_of(saved), scratch(), at::cuda::getCurrentCUDAStream());
+    context->save_for_backward({sum, saved});
+    context->saved_data["rest"] = rest.defined();
+    return rest.defined() ? tensor_list{active, sum} : tensor_list{active};
+  }
+
+  static tensor_list backward(AutogradContext* context, const tensor_list& gradients) {
+    const tensor_list kept = context->get_saved_variables();
+    const Tensor& x = kept[0];
+    const Tensor& saved = kept[1];
+    const bool has_rest = context->saved_data["rest"].toBool();
+    const Tensor dy = gradients[0].defined() ? interleaved(gradients[0]) : torch::zeros_like(x);
+    const Tensor dsum = has_rest && gradients[1].defined() ? interleaved(gradients[1]) : Tensor();
+    const Tensor dx = torch::empty_like(x);
+    const Tensor dweight = torch::empty({saved.size(1)}, saved.options());
+    const Tensor dbias = torch::empty_like(dweight);
+    launch_norm_relu_backward(shape_of(x), values(x), values(dy), values(dsum), saved_of(saved),
+                              dweight.data_ptr<float>(), dbias.data_ptr<float>(),
+                              mutable_values(dx), scratch(), at::cuda::getCurrentCUDAStream());
+    return {dx, has_rest ? dx : Tensor(), dweight, dbias, {}, {}, {}, {}, {}};
+  }
+};
+
+}  // namespace
+
+bool can_fuse(const torch::nn::BatchNorm2dImpl& bn, const Tensor& x) {
+  return x.is_cuda() && bn.is_training() && x.scalar_type() == torch::kBFloat16 && x.dim() == 4 &&
+         x.suggest_memory_format() == at::MemoryFormat::ChannelsLast &&
+         bn.options.momentum().has_value() && norm_fits(shape_of(x));
+}
+
+Activated fused_norm_relu(torch::nn::BatchNorm2dImpl& bn, const Residual& x) {
+  const tensor_list out =
+      FusedNormRelu::apply(x.x, x.rest, bn.weight, bn.bias, bn.running_mean, bn.running_var,
+                           bn.num_batches_tracked, *bn.options.momentum(), bn.options.eps());
+  return {x.rest.defined() ? out[1] : x.x, out[0]};
+}
+
+}  // namespace medley::nn
