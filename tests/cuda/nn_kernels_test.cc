@@ -301,11 +301,11 @@ TEST_F(NnKernels, UpdatesFollowTheirRules) {
     const auto dslots = test::upload(slots);
     const auto dchunks = test::upload(chunks);
     const auto drates = test::upload(std::vector<UpdateRates>{{}, rates});
-    const auto dstep = test::upload(std::vector<std::int64_t>{1});
+    const auto dstep = test::upload(std::vector<std::int64_t>{adamw ? 1 : 3});
     const auto dscale = test::upload(std::vector<float>{0.5F});
     load_update_kernel();
     launch_update({dslots.get(), dchunks.get(), static_cast<std::int32_t>(chunks.size()), rule,
-                   drates.get(), dstep.get(), dscale.get()},
+                   drates.get(), 2, dstep.get(), dscale.get()},
                   nullptr);
     for (std::size_t i = 0; i < 3; ++i) {
       std::vector<double> wanted, wanted_first, wanted_average;

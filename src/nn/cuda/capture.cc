@@ -22,7 +22,16 @@ std::unique_ptr<at::cuda::CUDAGraph> capture_graph(const std::function<void()>& 
 #else
   graph->capture_begin();
 #endif
-  record();
+  try {
+    record();
+  } catch (...) {
+    // The stream must leave its capture; the first problem is the one to tell.
+    try {
+      graph->capture_end();
+    } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
+    }
+    throw;
+  }
   graph->capture_end();
   return graph;
 }

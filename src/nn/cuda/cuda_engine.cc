@@ -170,8 +170,7 @@ class CudaEngine : public Engine {
     step_.fill_(step);
     loss_sum_.fill_(loss_sum);
     watch_.restart(loss_sum);
-    epoch_start_.record(stream_);
-    steps_taken_ = 0;
+    steps_timed_ = -1;
   }
 
   std::optional<double> take_step(std::int64_t step, double /*lr*/) override {
@@ -184,8 +183,9 @@ class CudaEngine : public Engine {
       take_full_step(step);
     }
     if (updates_after(step)) parameters_->count_update();
-    epoch_end_.record(stream_);
-    ++steps_taken_;
+    // The first step of an epoch may have to capture a graph.
+    (steps_timed_ < 0 ? epoch_start_ : epoch_end_).record(stream_);
+    ++steps_timed_;
     input_->look_ahead(step + 1);
     return watch_.after_step(count, loss_sum_);
   }
@@ -244,9 +244,12 @@ class CudaEngine : public Engine {
       profile.parts.emplace_back(name, std::max(0.0, ms - before));
       before = std::max(before, ms);
     }
-    epoch_end_.synchronize();
-    profile.ms_per_step = static_cast<double>(epoch_start_.elapsed_time(epoch_end_)) /
-                          static_cast<double>(steps_taken_);
+    profile.ms_per_step = before;
+    if (steps_timed_ > 0) {
+      epoch_end_.synchronize();
+      profile.ms_per_step = static_cast<double>(epoch_start_.elapsed_time(epoch_end_)) /
+                            static_cast<double>(steps_timed_);
+    }
     profile.parts.emplace_back("gaps", std::max(0.0, profile.ms_per_step - before));
     torch::NoGradGuard no_grad;
     for (auto& [tensor, copy] : kept) tensor.copy_(copy);
@@ -431,7 +434,7 @@ class CudaEngine : public Engine {
   LossWatch watch_;
   at::cuda::CUDAEvent epoch_start_{cudaEventDefault};
   at::cuda::CUDAEvent epoch_end_{cudaEventDefault};
-  std::int64_t steps_taken_ = 0;
+  std::int64_t steps_timed_ = -1;  // between those two
   std::unique_ptr<DeviceScorer> test_;
   std::unique_ptr<DeviceScorer> clean_;
   std::unique_ptr<DeviceScorer> average_test_;

@@ -144,6 +144,7 @@ void DeviceParameters::set_rates(const std::vector<double>& lr, std::int64_t fir
     rates[i].bias2 = static_cast<float>(1 - std::pow(recipe_.beta2, updates));
   }
   upload(rates, device_rates_);
+  rate_count_ = std::ssize(rates);
 }
 
 void DeviceParameters::drop_gradients() {
@@ -198,6 +199,7 @@ void DeviceParameters::update(const Tensor& step) {
                static_cast<float>(recipe_.momentum),     static_cast<float>(recipe_.beta2),
                static_cast<float>(recipe_.weight_decay), static_cast<float>(recipe_.ema)};
   call.rates = static_cast<const UpdateRates*>(device_rates_.data_ptr());
+  call.rate_count = rate_count_;
   call.step = step.data_ptr<std::int64_t>();
   call.gradient_scale = scale.defined() ? scale.data_ptr<float>() : nullptr;
   launch_update(call, at::cuda::getCurrentCUDAStream());

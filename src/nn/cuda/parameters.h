@@ -72,6 +72,7 @@ class DeviceParameters {
   torch::Tensor device_chunks_;
   std::int32_t chunk_count_ = 0;
   torch::Tensor device_rates_;
+  std::int64_t rate_count_ = 0;
 };
 
 }  // namespace medley::nn

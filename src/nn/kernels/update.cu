@@ -50,7 +50,7 @@ __global__ void __launch_bounds__(kThreads) update_kernel(UpdateCall call) {
   const UpdateChunk chunk = call.chunks[blockIdx.x];
   const UpdateSlot slot = call.slots[chunk.slot];
   const UpdateRule& rule = call.rule;
-  const UpdateRates rates = call.rates[*call.step];
+  const UpdateRates rates = call.rates[*call.step % call.rate_count];
   const float scale = call.gradient_scale == nullptr ? 1.0F : *call.gradient_scale;
   const std::int64_t end = min(chunk.begin + kUpdateChunk, slot.count);
   const bool learns = slot.gradient != nullptr || slot.gradient16 != nullptr;

@@ -52,7 +52,8 @@ struct UpdateCall {
   std::int32_t chunk_count;
   UpdateRule rule;
   const UpdateRates* rates;     // of the steps of an epoch …
-  const std::int64_t* step;     // … and which of them, on the device
+  std::int64_t rate_count;      // … so many …
+  const std::int64_t* step;     // … and which of them, on the device; taken modulo their number
   const float* gradient_scale;  // null: 1
 };
 
