@@ -16,6 +16,7 @@
 #include "nn/batch_picture.h"
 #include "nn/learn.h"
 #include "nn/model.h"
+#include "nn/run_result.h"
 #include "nn/scorer.h"
 #include "nn/tensors.h"
 #include "train/checkpoint.h"
@@ -79,6 +80,7 @@ class Run {
     const std::vector<std::uint8_t> weights =
         save_tensors(average_.empty() ? state_of(*model_) : average_);
     write_file_durably(folder_.file("weights.safetensors"), weights);
+    write_result(folder_.file("result.json"), result_of(data_, options_, metrics_));
     return {metrics_, false};
   }
 

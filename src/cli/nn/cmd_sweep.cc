@@ -77,6 +77,7 @@ std::vector<double> run_cell(const SweepCommand& command, const ImageData& data,
   options.recipe = command.recipe.recipe();
   options.recipe.mix.method = method;
   options.seed = seed;
+  options.data_name = command.data.name();
   options.threads = command.data.threads;
   options.out = fs::path(command.out) / fmt::format("{}-seed{}", method, seed);
   options.existing = RunFolder::Existing::resume;

@@ -22,6 +22,8 @@ struct DataOptions {
   void add_to(CLI::App& app);
   /// Throws InvalidArgument, IoError.
   [[nodiscard]] ImageData open() const;
+  /// "cifar100" of "cifar100:DIR".
+  [[nodiscard]] std::string name() const { return data.substr(0, data.find(':')); }
   /// Sentence on the images that were left out, if any were.
   static void note_left_out(const ImageData& images, bool quiet);
   /// Throws InvalidArgument if the device is not to be had.
