@@ -53,7 +53,7 @@ TEST_F(Train, LeavesEverythingInTheFolderOfTheRun) {
   EXPECT_EQ(line["epoch"], 1);
 }
 
-TEST_F(Train, LeavesItsResult) {
+TEST_F(Train, LeavesAResultThatCanBeTabulated) {
   ASSERT_EQ(train("run", {"--method", "hmix"}).code, 0);
   const auto result = nlohmann::json::parse(read_file(path("run/result.json")));
   EXPECT_EQ(result["schema"], "medley.result/1");
@@ -64,6 +64,11 @@ TEST_F(Train, LeavesItsResult) {
   EXPECT_TRUE(result["gpu"].is_null());
   EXPECT_TRUE(result["versions"]["cuda"].is_null());
   EXPECT_EQ(result["metrics"].size(), 2);
+  const Outcome kept = medley({"results", "export", path("run"), "--out", path("kept")});
+  EXPECT_EQ(kept.code, 0) << kept.err;
+  const Outcome table = medley({"results", "table", path("kept")});
+  EXPECT_EQ(table.code, 0) << table.err;
+  EXPECT_THAT(table.out, StartsWith("resnet8 on synthetic\n"));
 }
 
 TEST_F(Train, RefusesAFolderThatHoldsARun) {

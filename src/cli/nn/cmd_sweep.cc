@@ -1,5 +1,3 @@
-#include <array>
-#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -11,6 +9,7 @@
 #include "cli/console.h"
 #include "cli/help_format.h"
 #include "cli/interrupt.h"
+#include "cli/nn/accuracy_curves.h"
 #include "cli/nn/commands.h"
 #include "cli/nn/run_options.h"
 #include "cli/nn/train_console.h"
@@ -18,7 +17,7 @@
 #include "cli/output_options.h"
 #include "medley/data/image.h"
 #include "medley/error.h"
-#include "medley/report/chart.h"
+#include "medley/train/result_table.h"
 
 namespace medley::cli {
 namespace {
@@ -30,8 +29,6 @@ constexpr const char* kFooter =
     "  medley sweep --methods none,mixup,cutmix,hmix,gmix --seeds 1,2,3 --out runs\n"
     "  medley sweep --methods none,hmix --seeds 1 --epochs 10 --format markdown --out runs";
 
-constexpr std::array<std::string_view, 3> kFormats = {"text", "csv", "markdown"};
-
 struct SweepCommand {
   OutputOptions output;
   DataOptions data;
@@ -39,40 +36,28 @@ struct SweepCommand {
   std::vector<std::string> methods = {"none", "mixup", "cutmix", "stochastic", "hmix", "gmix"};
   std::vector<std::uint64_t> seeds = {1};
   std::string out;
-  std::string format = "text";
+  TableFormat format = TableFormat::text;
 };
 
 /// Results of a method over the seeds.
 struct Row {
   std::string method;
-  std::vector<double> top1;                      // of the last epoch
-  std::vector<std::vector<double>> curves = {};  // of every epoch
+  std::vector<std::vector<EpochMetrics>> runs = {};
 
-  [[nodiscard]] double mean() const {
-    double sum = 0;
-    for (const double x : top1) sum += x;
-    return sum / static_cast<double>(top1.size());
+  /// Of the last epoch, by seed.
+  [[nodiscard]] std::vector<double> top1() const {
+    std::vector<double> values;
+    for (const std::vector<EpochMetrics>& run : runs) values.push_back(run.back().test_top1);
+    return values;
   }
+  [[nodiscard]] double mean() const { return spread_of(top1()).mean; }
   /// Sample standard deviation, 0 for one seed.
-  [[nodiscard]] double deviation() const {
-    if (top1.size() < 2) return 0;
-    double sum = 0;
-    for (const double x : top1) sum += (x - mean()) * (x - mean());
-    return std::sqrt(sum / static_cast<double>(top1.size() - 1));
-  }
+  [[nodiscard]] double deviation() const { return spread_of(top1()).deviation.value_or(0); }
 };
 
-std::vector<double> curve_of(const std::vector<EpochMetrics>& metrics) {
-  std::vector<double> curve;
-  curve.reserve(metrics.size());
-  for (const EpochMetrics& m : metrics) curve.push_back(m.test_top1);
-  return curve;
-}
-
-/// Runs one cell, or takes its result from the last checkpoint if it is finished: test accuracy
-/// after every epoch.
-std::vector<double> run_cell(const SweepCommand& command, const ImageData& data,
-                             const std::string& method, std::uint64_t seed) {
+/// Runs one cell, or takes its result from the last checkpoint if it is finished.
+std::vector<EpochMetrics> run_cell(const SweepCommand& command, const ImageData& data,
+                                   const std::string& method, std::uint64_t seed) {
   nn::TrainOptions options;
   options.recipe = command.recipe.recipe();
   options.recipe.mix.method = method;
@@ -88,27 +73,27 @@ std::vector<double> run_cell(const SweepCommand& command, const ImageData& data,
   if (result.stopped) {
     throw Error(fmt::format("stopped; the same command goes on in {}", command.out));
   }
-  return curve_of(result.metrics);
+  return result.metrics;
 }
 
-std::string table(const std::vector<Row>& rows, const std::string& format) {
+std::string table(const std::vector<Row>& rows, TableFormat format) {
   std::string text;
-  if (format == "csv") {
+  if (format == TableFormat::csv) {
     text = "method,seeds,test_top1_mean,test_top1_std\n";
     for (const Row& r : rows) {
       text +=
-          fmt::format("{},{},{:.4f},{:.4f}\n", r.method, r.top1.size(), r.mean(), r.deviation());
+          fmt::format("{},{},{:.4f},{:.4f}\n", r.method, r.runs.size(), r.mean(), r.deviation());
     }
-  } else if (format == "markdown") {
+  } else if (format == TableFormat::markdown) {
     text = "| method | seeds | test accuracy, % |\n|---|---|---|\n";
     for (const Row& r : rows) {
-      text += fmt::format("| {} | {} | {:.2f} ± {:.2f} |\n", r.method, r.top1.size(), r.mean(),
+      text += fmt::format("| {} | {} | {:.2f} ± {:.2f} |\n", r.method, r.runs.size(), r.mean(),
                           r.deviation());
     }
   } else {
     text = fmt::format("{:<16} {:>5}  test accuracy, %\n", "method", "seeds");
     for (const Row& r : rows) {
-      text += fmt::format("{:<16} {:>5}  {:.2f} ± {:.2f}\n", r.method, r.top1.size(), r.mean(),
+      text += fmt::format("{:<16} {:>5}  {:.2f} ± {:.2f}\n", r.method, r.runs.size(), r.mean(),
                           r.deviation());
     }
   }
@@ -117,25 +102,10 @@ std::string table(const std::vector<Row>& rows, const std::string& format) {
 
 /// Test accuracy by epoch, a curve per method: the mean over the seeds.
 Image draw_curves(const std::vector<Row>& rows, std::size_t seeds) {
-  constexpr std::array<Rgb, 8> kColours = {Rgb{90, 90, 90},   Rgb{31, 96, 176}, Rgb{214, 98, 20},
-                                           Rgb{44, 140, 60},  Rgb{190, 40, 60}, Rgb{120, 70, 170},
-                                           Rgb{150, 110, 40}, Rgb{20, 150, 160}};
-  LinePanel panel{"test accuracy", {}};
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    Curve curve{rows[i].method, kColours[i % kColours.size()], {}};
-    for (std::size_t epoch = 0; epoch < rows[i].curves.front().size(); ++epoch) {
-      double sum = 0;
-      for (const std::vector<double>& one : rows[i].curves) sum += one[epoch];
-      curve.points.push_back({static_cast<double>(epoch + 1), sum / static_cast<double>(seeds)});
-    }
-    panel.curves.push_back(std::move(curve));
-  }
-  return draw_figure(LineFigure{
-      "Test accuracy while training",
-      fmt::format("Mean over {} seed{}, on unmixed test images.", seeds, seeds == 1 ? "" : "s"),
-      "epoch",
-      "percent",
-      {std::move(panel)}});
+  AccuracyPanel panel{"test accuracy", {}};
+  for (const Row& row : rows) panel.methods.emplace_back(row.method, mean_accuracy(row.runs));
+  return draw_accuracy({panel}, fmt::format("Mean over {} seed{}, on unmixed test images.", seeds,
+                                            seeds == 1 ? "" : "s"));
 }
 
 int run(const SweepCommand& command) {
@@ -149,10 +119,7 @@ int run(const SweepCommand& command) {
   std::vector<Row> rows;
   for (const std::string& method : command.methods) rows.push_back({method, {}});
   for (const std::uint64_t seed : command.seeds) {
-    for (Row& row : rows) {
-      row.curves.push_back(run_cell(command, data, row.method, seed));
-      row.top1.push_back(row.curves.back().back());
-    }
+    for (Row& row : rows) row.runs.push_back(run_cell(command, data, row.method, seed));
   }
   DataOptions::note_left_out(data, command.output.quiet);
   const fs::path curves = fs::path(command.out) / "curves.png";
@@ -163,7 +130,7 @@ int run(const SweepCommand& command) {
     nlohmann::ordered_json report = {{"schema", "medley.sweep/1"}, {"seeds", command.seeds}};
     for (const Row& r : rows) {
       report["methods"].push_back({{"method", r.method},
-                                   {"test_top1", r.top1},
+                                   {"test_top1", r.top1()},
                                    {"mean", r.mean()},
                                    {"std", r.deviation()}});
     }
@@ -194,10 +161,7 @@ Command add_sweep(CLI::App& program) {
       ->delimiter(',')
       ->default_str("1")
       ->group("Grid");
-  add_word(
-      *app, "--format", kFormats, 0, [command](std::size_t i) { command->format = kFormats.at(i); },
-      "of the table")
-      ->group("Output");
+  add_table_format(*app, command->format);
   command->recipe.add_to(*app);
   command->output.add_to(*app, "medley.sweep/1");
   add_help(*app);

@@ -9,6 +9,7 @@
 
 #include "medley/nn/trainer.h"
 #include "medley/train/recipe.h"
+#include "medley/train/result_table.h"
 
 namespace medley::cli {
 
@@ -43,6 +44,9 @@ class RecipeOptions {
   std::map<std::string, std::string> fields_;  // by name; empty: not given
   const CLI::App* app_ = nullptr;
 };
+
+/// --format text|csv|markdown
+void add_table_format(CLI::App& app, TableFormat& format);
 
 /// --checkpoint-epochs, --checkpoint-minutes, --resume, --overwrite.
 struct CheckpointOptions {
