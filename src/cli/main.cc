@@ -25,10 +25,11 @@ constexpr const char* kFooter =
 
 /// What the training program beside this one does. LibTorch takes half a second to start, which
 /// the other verbs do not wait for.
-const std::array<VerbInfo, 3> kTraining = {
+const std::array<VerbInfo, 4> kTraining = {
     VerbInfo{"train", "Train a network with mixed images"},
     VerbInfo{"eval", "Measure a trained network"},
-    VerbInfo{"sweep", "Train every combination of methods and seeds, and compare"}};
+    VerbInfo{"sweep", "Train every combination of methods and seeds, and compare"},
+    VerbInfo{"results", "Tabulate, check, collect and draw the results of runs"}};
 
 /// Becomes the training program; returns only if there is none.
 int become_training_program(char** argv) {

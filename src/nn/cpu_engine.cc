@@ -85,7 +85,7 @@ class CpuEngine : public Engine {
     clock_.mark(StepClock::load);
     const torch::Tensor loss =
         loss_of(model_->forward(batch), labels, recipe_.loss, recipe_.smoothing);
-    const double value = loss.item<double>();
+    const auto value = loss.item<double>();
     clock_.mark(StepClock::forward);
     (loss / recipe_.accumulate).backward();
     clock_.mark(StepClock::backward);
@@ -111,7 +111,7 @@ class CpuEngine : public Engine {
   }
 
   StepProfile profile() override { return clock_.profile(); }
-  [[nodiscard]] std::string device_name() const override { return "cpu"; }
+  [[nodiscard]] std::optional<Gpu> gpu() const override { return {}; }
 
  private:
   static LabelTensors tensors_of(const MixedLabels& mixed, std::int64_t count) {

@@ -3,11 +3,11 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <string>
 
 #include "medley/data/dataset.h"
 #include "medley/nn/trainer.h"
 #include "medley/train/loader.h"
+#include "nn/run_result.h"
 #include "nn/tensors.h"
 
 namespace medley::nn {
@@ -47,8 +47,8 @@ class Engine {
   [[nodiscard]] virtual Score score() = 0;
   /// Where the time of a step goes, after at least one epoch.
   [[nodiscard]] virtual StepProfile profile() = 0;
-  /// Of the device, for people.
-  [[nodiscard]] virtual std::string device_name() const = 0;
+  /// None on a CPU.
+  [[nodiscard]] virtual std::optional<Gpu> gpu() const = 0;
 };
 
 /// What engines are made from; all of it outlives them.

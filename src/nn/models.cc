@@ -21,11 +21,20 @@ namespace tnn = torch::nn;
 
 tnn::Conv2d conv(std::int64_t in, std::int64_t out, std::int64_t kernel, std::int64_t stride = 1,
                  bool bias = false) {
-  return tnn::Conv2d(
+  tnn::Conv2d layer(
       tnn::Conv2dOptions(in, out, kernel).stride(stride).padding(kernel / 2).bias(bias));
+  return layer;
 }
 
-tnn::BatchNorm2d norm(std::int64_t channels) { return tnn::BatchNorm2d(channels); }
+tnn::BatchNorm2d norm(std::int64_t channels) {
+  tnn::BatchNorm2d layer(channels);
+  return layer;
+}
+
+template <typename Block>
+void append(tnn::Sequential& layers, Block block) {
+  layers->push_back(std::move(block));  // NOLINT(modernize-use-emplace): it has none
+}
 
 /// Means over the pixels, in the type of the layer that reads them.
 Tensor pooled(const Tensor& x, const tnn::LinearImpl& reader) {
@@ -83,7 +92,7 @@ class PreActResNet : public Model {
       const std::int64_t planes = std::int64_t{64} << stage;
       tnn::Sequential layer;
       for (std::int64_t b = 0; b < blocks[stage]; ++b) {
-        layer->push_back(PreActBlock(in, planes, b == 0 && stage > 0 ? 2 : 1, bottleneck));
+        append(layer, PreActBlock(in, planes, b == 0 && stage > 0 ? 2 : 1, bottleneck));
         in = bottleneck ? 4 * planes : planes;
       }
       layers_.push_back(register_module(fmt::format("layer{}", stage + 1), layer));
@@ -134,7 +143,7 @@ class WideResNet : public Model {
       const std::int64_t planes = (16 << stage) * widen;
       tnn::Sequential layer;
       for (std::int64_t b = 0; b < (depth - 4) / 6; ++b) {
-        layer->push_back(WideBlock(in, planes, b == 0 && stage > 0 ? 2 : 1));
+        append(layer, WideBlock(in, planes, b == 0 && stage > 0 ? 2 : 1));
         in = planes;
       }
       layers_.push_back(register_module(fmt::format("layer{}", stage + 1), layer));
@@ -203,7 +212,7 @@ class ResNet : public Model {
       const std::int64_t planes = shape.planes << stage;
       tnn::Sequential layer;
       for (std::int64_t b = 0; b < shape.blocks[stage]; ++b) {
-        layer->push_back(ResBlock(in, planes, b == 0 && stage > 0 ? 2 : 1, shape.bottleneck));
+        append(layer, ResBlock(in, planes, b == 0 && stage > 0 ? 2 : 1, shape.bottleneck));
         in = shape.bottleneck ? 4 * planes : planes;
       }
       layers_.push_back(register_module(fmt::format("layer{}", stage + 1), layer));
@@ -230,13 +239,13 @@ class ResNet : public Model {
 
 using Make = std::function<std::shared_ptr<Model>(std::int64_t classes, std::int64_t channels)>;
 
-Make preact(std::vector<std::int64_t> blocks, bool bottleneck) {
+Make preact(const std::vector<std::int64_t>& blocks, bool bottleneck) {
   return [=](std::int64_t classes, std::int64_t channels) {
     return std::make_shared<PreActResNet>(blocks, bottleneck, classes, channels);
   };
 }
 
-Make resnet(ResNetShape shape) {
+Make resnet(const ResNetShape& shape) {
   return [=](std::int64_t classes, std::int64_t channels) {
     return std::make_shared<ResNet>(shape, classes, channels);
   };

@@ -17,6 +17,7 @@
 #include "medley/error.h"
 #include "nn/batch_picture.h"
 #include "nn/engine.h"
+#include "nn/run_result.h"
 #include "nn/scorer.h"
 #include "nn/tensors.h"
 #include "train/checkpoint.h"
@@ -74,6 +75,7 @@ class Run {
     const NamedTensors average = engine_->average();
     write_file_durably(folder_.file("weights.safetensors"),
                        save_tensors(average.empty() ? engine_->weights() : average));
+    write_result(folder_.file("result.json"), result_of(data_, options_, metrics_, engine_->gpu()));
     return {metrics_, false};
   }
 

@@ -33,6 +33,35 @@ struct Span {
   }
 };
 
+/// In the upper right corner of the panel, or in the lower one if it hides less there.
+void draw_legend(Canvas& canvas, const std::vector<Curve>& curves, std::int32_t right,
+                 std::int32_t top, const std::vector<std::vector<Point>>& lines) {
+  std::int32_t longest = 0;
+  for (const Curve& curve : curves) {
+    longest = std::max(longest, measure_text(curve.name, Font::small).width);
+  }
+  const std::int32_t left = right - longest - 44;
+  const std::int32_t height = 16 * static_cast<std::int32_t>(curves.size()) + 8;
+  std::int64_t above = 0;
+  std::int64_t below = 0;
+  for (const std::vector<Point>& line : lines) {
+    for (const Point p : line) {
+      if (p.x < left) continue;
+      above += p.y < top + height ? 1 : 0;
+      below += p.y > top + kHeight - height ? 1 : 0;
+    }
+  }
+  const std::int32_t start = below < above ? top + kHeight - height - 4 : top + 4;
+  canvas.fill({left - 6, start, longest + 44, height}, {255, 255, 255}, 0.85);
+  std::int32_t middle = start + 12;
+  for (const Curve& curve : curves) {
+    canvas.line({left + 0.0, middle + 0.0}, {left + 24.0, middle + 0.0}, curve.colour, 2.5);
+    canvas.text(left + 32, middle, curve.name,
+                {.font = Font::small, .vertical = VerticalAlign::middle});
+    middle += 16;
+  }
+}
+
 void draw_panel(Canvas& canvas, const LineFigure& figure, const LinePanel& panel, std::int32_t x,
                 std::int32_t y, Span across, Span up) {
   const std::int32_t top = y + kAbove;
@@ -55,27 +84,14 @@ void draw_panel(Canvas& canvas, const LineFigure& figure, const LinePanel& panel
   }
   canvas.frame({x - 1, top - 1, kWidth + 2, kHeight + 2}, kAxis);
   canvas.clip({x, top, kWidth, kHeight});
+  std::vector<std::vector<Point>> lines;
   for (const Curve& curve : panel.curves) {
-    std::vector<Point> points;
+    std::vector<Point>& points = lines.emplace_back();
     for (const Point p : curve.points) points.push_back(place(p));
     canvas.polyline(points, curve.colour, 2);
   }
   canvas.unclip();
-  std::int32_t line = top + 10;
-  std::int32_t longest = 0;
-  for (const Curve& curve : panel.curves) {
-    longest = std::max(longest, measure_text(curve.name, Font::small).width);
-  }
-  const std::int32_t legend = x + kWidth - longest - 44;
-  canvas.fill(
-      {legend - 6, top + 4, longest + 44, 16 * static_cast<std::int32_t>(panel.curves.size()) + 8},
-      {255, 255, 255}, 0.85);
-  for (const Curve& curve : panel.curves) {
-    canvas.line({legend + 0.0, line + 6.0}, {legend + 24.0, line + 6.0}, curve.colour, 2.5);
-    canvas.text(legend + 32, line + 6, curve.name,
-                {.font = Font::small, .vertical = VerticalAlign::middle});
-    line += 16;
-  }
+  draw_legend(canvas, panel.curves, x + kWidth, top, lines);
   canvas.text(x + kWidth / 2, top + kHeight + 26, figure.x_label,
               {.font = Font::small, .align = Align::centre, .vertical = VerticalAlign::top});
   canvas.text(x - 46, top + kHeight / 2, figure.y_label,

@@ -41,8 +41,8 @@ class Train : public CliTest {
 TEST_F(Train, LeavesEverythingInTheFolderOfTheRun) {
   const Outcome outcome = train("run", {"--method", "hmix", "--json"});
   ASSERT_EQ(outcome.code, 0) << outcome.err;
-  EXPECT_THAT(names("run"),
-              IsSupersetOf({"recipe.json", "metrics.jsonl", "batch.png", "weights.safetensors"}));
+  EXPECT_THAT(names("run"), IsSupersetOf({"recipe.json", "metrics.jsonl", "batch.png",
+                                          "weights.safetensors", "result.json"}));
   // The lines that it printed are those of the file.
   EXPECT_EQ(outcome.out, read_file(path("run/metrics.jsonl")));
   const auto line = nlohmann::json::parse(outcome.out.substr(0, outcome.out.find('\n')));
@@ -51,6 +51,24 @@ TEST_F(Train, LeavesEverythingInTheFolderOfTheRun) {
     EXPECT_TRUE(line.contains(field)) << field;
   }
   EXPECT_EQ(line["epoch"], 1);
+}
+
+TEST_F(Train, LeavesAResultThatCanBeTabulated) {
+  ASSERT_EQ(train("run", {"--method", "hmix"}).code, 0);
+  const auto result = nlohmann::json::parse(read_file(path("run/result.json")));
+  EXPECT_EQ(result["schema"], "medley.result/1");
+  EXPECT_EQ(result["method"], "hmix");
+  EXPECT_EQ(result["seed"], 1);
+  EXPECT_EQ(result["data"]["name"], "synthetic");
+  EXPECT_EQ(result["data"]["test"], 20);
+  EXPECT_TRUE(result["gpu"].is_null());
+  EXPECT_TRUE(result["versions"]["cuda"].is_null());
+  EXPECT_EQ(result["metrics"].size(), 2);
+  const Outcome kept = medley({"results", "export", path("run"), "--out", path("kept")});
+  EXPECT_EQ(kept.code, 0) << kept.err;
+  const Outcome table = medley({"results", "table", path("kept")});
+  EXPECT_EQ(table.code, 0) << table.err;
+  EXPECT_THAT(table.out, StartsWith("resnet8 on synthetic\n"));
 }
 
 TEST_F(Train, RefusesAFolderThatHoldsARun) {

@@ -49,6 +49,30 @@ TEST(Chart, MapsShowTheirValues) {
   EXPECT_GT(shows(scale_colour(1)), 10000);
 }
 
+TEST(Chart, LegendStandsWhereCurvesDoNot) {
+  constexpr Rgb kRed = {200, 0, 0};
+  // Rows from the highest to the lowest pixel of the curve and its legend, in the right quarter.
+  const auto rows = [&](double start, double end) {
+    const std::vector<Point> points = {{0, start}, {1, end}, {9, end}, {10, end}};
+    const Image image = draw_figure(LineFigure{"t", "", "x", "y", {{"p", {{"c", kRed, points}}}}});
+    const auto [height, width] = image.size;
+    std::int32_t highest = height;
+    std::int32_t lowest = 0;
+    for (std::int32_t y = 0; y < height; ++y) {
+      for (std::int32_t x = width * 3 / 4; x < width; ++x) {
+        const std::uint8_t* c = &image.rgb[3 * (static_cast<std::size_t>(y) * width + x)];
+        if (c[0] != kRed.r || c[1] != kRed.g || c[2] != kRed.b) continue;
+        highest = std::min(highest, y);
+        lowest = std::max(lowest, y);
+      }
+    }
+    return lowest - highest;
+  };
+  // They are in different halves.
+  EXPECT_GT(rows(0, 1), 140);
+  EXPECT_GT(rows(1, 0), 140);
+}
+
 TEST(Chart, RefusesEmptyFigures) {
   EXPECT_THAT([] { (void)draw_figure(HeatMapFigure{}); },
               ThrowsMessage<InvalidArgument>(HasSubstr("at least one panel")));

@@ -22,7 +22,8 @@ enum class Precision : std::uint8_t { bf16, tf32, f32 };
 struct TrainOptions {
   Recipe recipe;
   std::uint64_t seed = 0;
-  int threads = 0;  ///< 0: all cores
+  std::string data_name = {};  ///< for result.json: "cifar100", …
+  int threads = 0;             ///< 0: all cores
   std::filesystem::path out;
   std::filesystem::path weights;  ///< safetensors to start from; empty: drawn from the seed
   RunFolder::Existing existing = RunFolder::Existing::refuse;
@@ -67,10 +68,10 @@ struct TrainResult {
 };
 
 /// Trains, writing recipe.json, metrics.jsonl, event file, batch.png, checkpoints and, at the end,
-/// weights.safetensors to `out`. The same seed, machine and number of threads give the same bits,
-/// also if the run was killed and resumed; a GPU only promises this with `deterministic`. Throws
-/// InvalidArgument, IoError, CudaError (DeviceMemoryError if only memory is missing), and Error if
-/// the loss is no longer a number; checkpoints that were written stay.
+/// weights.safetensors and result.json to `out`. The same seed, machine and number of threads give
+/// the same bits, also if the run was killed and resumed; a GPU only promises this with
+/// `deterministic`. Throws InvalidArgument, IoError, CudaError (DeviceMemoryError if only memory is
+/// missing), and Error if the loss is no longer a number; checkpoints that were written stay.
 TrainResult train(const ImageData& data, const TrainOptions& options, TrainObserver& observer);
 
 }  // namespace medley::nn

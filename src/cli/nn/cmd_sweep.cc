@@ -1,7 +1,5 @@
 #include <algorithm>
-#include <array>
 #include <atomic>
-#include <cmath>
 #include <deque>
 #include <exception>
 #include <filesystem>
@@ -18,6 +16,7 @@
 #include "cli/console.h"
 #include "cli/help_format.h"
 #include "cli/interrupt.h"
+#include "cli/nn/accuracy_curves.h"
 #include "cli/nn/commands.h"
 #include "cli/nn/run_options.h"
 #include "cli/nn/train_console.h"
@@ -26,7 +25,7 @@
 #include "medley/data/image.h"
 #include "medley/error.h"
 #include "medley/nn/models.h"
-#include "medley/report/chart.h"
+#include "medley/train/result_table.h"
 
 namespace medley::cli {
 namespace {
@@ -37,8 +36,6 @@ constexpr const char* kFooter =
     "Examples:\n"
     "  medley sweep --methods none,mixup,cutmix,hmix,gmix --seeds 1,2,3 --out runs\n"
     "  medley sweep --methods none,hmix --seeds 1 --epochs 10 --format markdown --out runs";
-
-constexpr std::array<std::string_view, 3> kFormats = {"text", "csv", "markdown"};
 
 struct SweepCommand {
   OutputOptions output;
@@ -51,42 +48,31 @@ struct SweepCommand {
   std::vector<std::string> methods = {"none", "mixup", "cutmix", "stochastic", "hmix", "gmix"};
   std::vector<std::uint64_t> seeds = {1};
   std::string out;
-  std::string format = "text";
+  TableFormat format = TableFormat::text;
 };
 
 /// Results of a method over the seeds.
 struct Row {
   std::string method;
-  std::vector<double> top1;                      // of the last epoch
-  std::vector<std::vector<double>> curves = {};  // of every epoch
+  std::vector<std::vector<EpochMetrics>> runs = {};
 
-  [[nodiscard]] double mean() const {
-    double sum = 0;
-    for (const double x : top1) sum += x;
-    return sum / static_cast<double>(top1.size());
+  /// Of the last epoch, by seed.
+  [[nodiscard]] std::vector<double> top1() const {
+    std::vector<double> values;
+    for (const std::vector<EpochMetrics>& run : runs) values.push_back(run.back().test_top1);
+    return values;
   }
+  [[nodiscard]] double mean() const { return spread_of(top1()).mean; }
   /// Sample standard deviation, 0 for one seed.
-  [[nodiscard]] double deviation() const {
-    if (top1.size() < 2) return 0;
-    double sum = 0;
-    for (const double x : top1) sum += (x - mean()) * (x - mean());
-    return std::sqrt(sum / static_cast<double>(top1.size() - 1));
-  }
+  [[nodiscard]] double deviation() const { return spread_of(top1()).deviation.value_or(0); }
 };
-
-std::vector<double> curve_of(const std::vector<EpochMetrics>& metrics) {
-  std::vector<double> curve;
-  curve.reserve(metrics.size());
-  for (const EpochMetrics& m : metrics) curve.push_back(m.test_top1);
-  return curve;
-}
 
 /// A run of the grid.
 struct Cell {
   std::string model;
   std::string method;
   std::uint64_t seed = 0;
-  std::vector<double> curve = {};  // test accuracy after every epoch, once it is known
+  std::vector<EpochMetrics> metrics = {};  // once they are known
 };
 
 /// Stops with the other runs.
@@ -105,14 +91,14 @@ class CellConsole : public TrainConsole {
 class GridRunner {
  public:
   GridRunner(const SweepCommand& command, const ImageData& data, std::vector<Cell>& cells)
-      : command_(command), data_(data), cells_(cells), side_by_side_(command.parallel) {
+      : command_(command), data_(data), cells_(cells) {
     for (std::size_t i = 0; i < cells.size(); ++i) open_.push_back(i);
   }
 
   /// Throws what a run threw, once the others have stopped.
   void run() {
     std::vector<std::thread> workers;
-    for (std::int64_t i = 1; i < std::min(side_by_side_, std::ssize(cells_)); ++i) {
+    for (std::int64_t i = 1; i < std::min(command_.parallel, std::ssize(cells_)); ++i) {
       workers.emplace_back([this] { work(); });
     }
     work();
@@ -125,6 +111,7 @@ class GridRunner {
     while (const std::optional<std::size_t> at = take()) {
       try {
         run_cell(cells_[*at]);
+        finish();
       } catch (const DeviceMemoryError& problem) {
         if (!give_way(*at, problem.what())) return fail();
         return;
@@ -139,16 +126,21 @@ class GridRunner {
     if (stop_ || open_.empty()) return {};
     const std::size_t at = open_.front();
     open_.pop_front();
+    ++running_;
     return at;
   }
 
-  /// Leaves a run that found no room on the device to the other workers, if there are any.
+  void finish() {
+    const std::lock_guard lock(mutex_);
+    --running_;
+  }
+
+  /// Leaves a run that found no room on the device to those that have, if there are any.
   bool give_way(std::size_t at, const std::string& why) {
     const std::lock_guard lock(mutex_);
-    if (side_by_side_ <= 1) return false;
-    --side_by_side_;
+    if (--running_ == 0) return false;
     open_.push_front(at);
-    print_note(fmt::format("{}; goes on with {} side by side", why, side_by_side_),
+    print_note(fmt::format("{}; goes on with {} side by side", why, running_),
                command_.output.quiet);
     return true;
   }
@@ -166,6 +158,7 @@ class GridRunner {
     if (!cell.model.empty()) options.recipe.model = cell.model;
     options.recipe.mix.method = cell.method;
     options.seed = cell.seed;
+    options.data_name = command_.data.name();
     options.threads = command_.data.threads;
     options.device = command_.data.device();
     command_.engine.apply_to(options);
@@ -184,37 +177,37 @@ class GridRunner {
     if (result.stopped) {
       throw Error(fmt::format("stopped; the same command goes on in {}", command_.out));
     }
-    cell.curve = curve_of(result.metrics);
+    cell.metrics = result.metrics;
   }
 
   const SweepCommand& command_;
   const ImageData& data_;
   std::vector<Cell>& cells_;
   std::mutex mutex_;  // of what follows
-  std::int64_t side_by_side_;
+  std::int64_t running_ = 0;
   std::deque<std::size_t> open_;
   std::exception_ptr problem_;
   std::atomic<bool> stop_ = false;
 };
 
-std::string table(const std::vector<Row>& rows, const std::string& format) {
+std::string table(const std::vector<Row>& rows, TableFormat format) {
   std::string text;
-  if (format == "csv") {
+  if (format == TableFormat::csv) {
     text = "method,seeds,test_top1_mean,test_top1_std\n";
     for (const Row& r : rows) {
       text +=
-          fmt::format("{},{},{:.4f},{:.4f}\n", r.method, r.top1.size(), r.mean(), r.deviation());
+          fmt::format("{},{},{:.4f},{:.4f}\n", r.method, r.runs.size(), r.mean(), r.deviation());
     }
-  } else if (format == "markdown") {
+  } else if (format == TableFormat::markdown) {
     text = "| method | seeds | test accuracy, % |\n|---|---|---|\n";
     for (const Row& r : rows) {
-      text += fmt::format("| {} | {} | {:.2f} ± {:.2f} |\n", r.method, r.top1.size(), r.mean(),
+      text += fmt::format("| {} | {} | {:.2f} ± {:.2f} |\n", r.method, r.runs.size(), r.mean(),
                           r.deviation());
     }
   } else {
     text = fmt::format("{:<16} {:>5}  test accuracy, %\n", "method", "seeds");
     for (const Row& r : rows) {
-      text += fmt::format("{:<16} {:>5}  {:.2f} ± {:.2f}\n", r.method, r.top1.size(), r.mean(),
+      text += fmt::format("{:<16} {:>5}  {:.2f} ± {:.2f}\n", r.method, r.runs.size(), r.mean(),
                           r.deviation());
     }
   }
@@ -223,25 +216,10 @@ std::string table(const std::vector<Row>& rows, const std::string& format) {
 
 /// Test accuracy by epoch, a curve per method: the mean over the seeds.
 Image draw_curves(const std::vector<Row>& rows, std::size_t seeds) {
-  constexpr std::array<Rgb, 8> kColours = {Rgb{90, 90, 90},   Rgb{31, 96, 176}, Rgb{214, 98, 20},
-                                           Rgb{44, 140, 60},  Rgb{190, 40, 60}, Rgb{120, 70, 170},
-                                           Rgb{150, 110, 40}, Rgb{20, 150, 160}};
-  LinePanel panel{"test accuracy", {}};
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    Curve curve{rows[i].method, kColours[i % kColours.size()], {}};
-    for (std::size_t epoch = 0; epoch < rows[i].curves.front().size(); ++epoch) {
-      double sum = 0;
-      for (const std::vector<double>& one : rows[i].curves) sum += one[epoch];
-      curve.points.push_back({static_cast<double>(epoch + 1), sum / static_cast<double>(seeds)});
-    }
-    panel.curves.push_back(std::move(curve));
-  }
-  return draw_figure(LineFigure{
-      "Test accuracy while training",
-      fmt::format("Mean over {} seed{}, on unmixed test images.", seeds, seeds == 1 ? "" : "s"),
-      "epoch",
-      "percent",
-      {std::move(panel)}});
+  AccuracyPanel panel{"test accuracy", {}};
+  for (const Row& row : rows) panel.methods.emplace_back(row.method, mean_accuracy(row.runs));
+  return draw_accuracy({panel}, fmt::format("Mean over {} seed{}, on unmixed test images.", seeds,
+                                            seeds == 1 ? "" : "s"));
 }
 
 /// Every combination; those of the first seed come first.
@@ -263,8 +241,7 @@ std::vector<Row> rows_of(const std::vector<Cell>& cells) {
     const std::string name = cell.model.empty() ? cell.method : cell.model + " " + cell.method;
     auto row = std::ranges::find(rows, name, &Row::method);
     if (row == rows.end()) row = rows.insert(rows.end(), Row{name, {}});
-    row->curves.push_back(cell.curve);
-    row->top1.push_back(cell.curve.back());
+    row->runs.push_back(cell.metrics);
   }
   return rows;
 }
@@ -297,7 +274,7 @@ int run(const SweepCommand& command) {
     nlohmann::ordered_json report = {{"schema", "medley.sweep/1"}, {"seeds", command.seeds}};
     for (const Row& r : rows) {
       report["methods"].push_back({{"method", r.method},
-                                   {"test_top1", r.top1},
+                                   {"test_top1", r.top1()},
                                    {"mean", r.mean()},
                                    {"std", r.deviation()}});
     }
@@ -336,10 +313,7 @@ Command add_sweep(CLI::App& program) {
       ->delimiter(',')
       ->default_str("1")
       ->group("Grid");
-  add_word(
-      *app, "--format", kFormats, 0, [command](std::size_t i) { command->format = kFormats.at(i); },
-      "of the table")
-      ->group("Output");
+  add_table_format(*app, command->format);
   command->engine.add_to(*app);
   command->recipe.add_to(*app);
   command->output.add_to(*app, "medley.sweep/1");

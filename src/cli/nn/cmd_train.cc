@@ -40,6 +40,7 @@ int run(const TrainCommand& command) {
   command.engine.apply_to(options);
   options.recipe = command.recipe.recipe();
   options.seed = command.seed;
+  options.data_name = command.data.name();
   options.threads = command.data.threads;
   options.out = command.out;
   options.weights = command.weights;
@@ -57,9 +58,10 @@ int run(const TrainCommand& command) {
   if (result.stopped) {
     throw Error(fmt::format("stopped; a checkpoint is in {}, go on with --resume", command.out));
   }
-  print_note(fmt::format("{} holds recipe.json, metrics.jsonl, weights.safetensors (seed {})",
-                         command.out, command.seed),
-             command.output.quiet);
+  print_note(
+      fmt::format("{} holds result.json, recipe.json, metrics.jsonl, weights.safetensors (seed {})",
+                  command.out, command.seed),
+      command.output.quiet);
   return kDone;
 }
 

@@ -15,6 +15,7 @@ namespace medley::cli {
 namespace {
 
 constexpr std::array<std::string_view, 3> kDevices = {"auto", "cpu", "cuda"};
+constexpr std::array<std::string_view, 3> kTableFormats = {"text", "csv", "markdown"};
 
 std::string option_of(std::string_view field) {
   std::string name = "--" + std::string(field);
@@ -114,6 +115,10 @@ Recipe RecipeOptions::recipe() const {
     if (app_->count(option_of(field)) > 0) set_field(recipe, field, value);
   }
   return recipe;
+}
+
+void add_table_format(CLI::App& app, TableFormat& format) {
+  add_choice(app, "--format", kTableFormats, format, "of the table")->group("Output");
 }
 
 void CheckpointOptions::add_to(CLI::App& app) {

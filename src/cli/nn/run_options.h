@@ -9,6 +9,7 @@
 
 #include "medley/nn/trainer.h"
 #include "medley/train/recipe.h"
+#include "medley/train/result_table.h"
 
 namespace medley::cli {
 
@@ -22,6 +23,8 @@ struct DataOptions {
   void add_to(CLI::App& app);
   /// Throws InvalidArgument, IoError.
   [[nodiscard]] ImageData open() const;
+  /// "cifar100" of "cifar100:DIR".
+  [[nodiscard]] std::string name() const { return data.substr(0, data.find(':')); }
   /// Sentence on the images that were left out, if any were.
   static void note_left_out(const ImageData& images, bool quiet);
   /// Throws InvalidArgument if the device is not to be had.
@@ -52,6 +55,9 @@ class RecipeOptions {
   std::map<std::string, std::string> fields_;  // by name; empty: not given
   const CLI::App* app_ = nullptr;
 };
+
+/// --format text|csv|markdown
+void add_table_format(CLI::App& app, TableFormat& format);
 
 /// --checkpoint-epochs, --checkpoint-minutes, --resume, --overwrite.
 struct CheckpointOptions {

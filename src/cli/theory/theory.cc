@@ -1,14 +1,12 @@
 #include "cli/theory/theory.h"
 
-#include <memory>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include "cli/help_format.h"
 #include "cli/options.h"
-#include "medley/error.h"
+#include "cli/topics.h"
 
 namespace medley::cli {
 namespace {
@@ -65,21 +63,8 @@ Command add_theory(CLI::App& program) {
   CLI::App* app =
       program.add_subcommand("theory", "Say what a mixing method regularises, in numbers");
   app->footer(kFooter);
-  auto topics = std::make_shared<std::vector<Command>>();
-  topics->push_back(add_coefficients(*app));
-  topics->push_back(add_two_moons(*app));
-  topics->push_back(add_design(*app));
-  topics->push_back(add_figures(*app));
-  for (const Command& topic : *topics) topic.app->group("Topics");
-  add_help(*app);
-  return {app, [topics] {
-            std::string names;
-            for (const Command& topic : *topics) {
-              if (topic.app->parsed()) return topic.run();
-              names += (names.empty() ? "" : ", ") + topic.app->get_name();
-            }
-            throw InvalidArgument("medley theory needs a topic: " + names);
-          }};
+  return choose_topic(
+      app, {add_coefficients(*app), add_two_moons(*app), add_design(*app), add_figures(*app)});
 }
 
 }  // namespace medley::cli

@@ -8,6 +8,7 @@
 #include <ATen/cuda/CUDAGraph.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <cuda_runtime.h>
+#include <fmt/format.h>
 
 #include "core/check.h"
 #include "kernels/cuda/check.h"
@@ -258,8 +259,9 @@ class CudaEngine : public Engine {
     return profile;
   }
 
-  [[nodiscard]] std::string device_name() const override {
-    return at::cuda::getCurrentDeviceProperties()->name;
+  [[nodiscard]] std::optional<Gpu> gpu() const override {
+    return Gpu{at::cuda::getCurrentDeviceProperties()->name,
+               fmt::format("{}.{}", CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10)};
   }
 
  private:

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "medley/nn/trainer.h"
+#include "medley/train/result.h"
+
+namespace medley::nn {
+
+struct Gpu {
+  std::string name;
+  std::string cuda;  ///< version
+};
+
+/// What goes into result.json; without a GPU the run was on the CPU.
+[[nodiscard]] RunResult result_of(const ImageData& data, const TrainOptions& options,
+                                  const std::vector<EpochMetrics>& metrics,
+                                  const std::optional<Gpu>& gpu = {});
+
+}  // namespace medley::nn

@@ -1,0 +1,68 @@
+#include "medley/train/result_export.h"
+
+#include <cstdint>
+#include <map>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/check.h"
+#include "data/file.h"
+#include "medley/train/result.h"
+
+namespace medley {
+namespace {
+
+namespace fs = std::filesystem;
+
+RunResult finished_result(const fs::path& run) {
+  const fs::path file = run / "result.json";
+  if (!fs::exists(run / "recipe.json")) {
+    fail_argument(fmt::format("{} is not the folder of a run", run.string()));
+  }
+  if (!fs::exists(file)) {
+    fail_argument(fmt::format("{} is not finished: it has no result.json; go on with --resume",
+                              run.string()));
+  }
+  RunResult result = read_result(file);
+  // A run that goes on to more epochs still has the result of the fewer.
+  if (to_json(find_recipe((run / "recipe.json").string())) != to_json(result.recipe)) {
+    fail_argument(fmt::format("{} is not finished: its recipe.json is not that of its result.json",
+                              run.string()));
+  }
+  return result;
+}
+
+}  // namespace
+
+std::vector<fs::path> export_runs(std::span<const fs::path> runs, const fs::path& folder) {
+  std::map<fs::path, fs::path> sources;  // by target
+  std::vector<fs::path> targets;
+  for (const fs::path& run : runs) {
+    const RunResult r = finished_result(run);
+    const fs::path target =
+        folder / fmt::format("{}-{}-seed{}.json", r.model(), r.method(), r.seed);
+    const auto [other, added] = sources.try_emplace(target, run);
+    if (!added) {
+      fail_argument(fmt::format("{} and {} are both {}", other->second.string(), run.string(),
+                                target.filename().string()));
+    }
+    if (fs::exists(target) && read_file(target) != read_file(run / "result.json")) {
+      fail_argument(fmt::format("{} holds another result than {}; remove it first", target.string(),
+                                run.string()));
+    }
+    targets.push_back(target);
+  }
+  std::error_code problem;
+  fs::create_directories(folder, problem);
+  if (problem) {
+    fail_io(fmt::format("cannot make folder {}: {}", folder.string(), problem.message()));
+  }
+  for (const auto& [target, run] : sources) {
+    if (!fs::exists(target)) write_file_durably(target, read_file(run / "result.json"));
+  }
+  return targets;
+}
+
+}  // namespace medley
