@@ -104,8 +104,11 @@ void mix_chained(const EntryContext& context, int threads) {
     EntryMixer mixer(context, thread_scratch());
     const std::int64_t begin = item % chains * chain;
     const std::int64_t part = item / chains;
-    for (std::int64_t i = begin; i < std::min(begin + chain, count); ++i) {
-      mixer.mix_rows(order[static_cast<std::size_t>(i)], bands.bound(part), bands.bound(part + 1));
+    const std::int64_t end = std::min(begin + chain, count);
+    for (std::int64_t i = begin; i < end; ++i) {
+      const std::int64_t next = i + 1 < end ? order[static_cast<std::size_t>(i + 1)] : -1;
+      mixer.mix_rows(order[static_cast<std::size_t>(i)], bands.bound(part), bands.bound(part + 1),
+                     nullptr, next);
     }
     if (context.job.streaming) context.lines.stream_fence();
   });
