@@ -133,7 +133,11 @@ void EntryMixer::mix_rows(std::int64_t b, std::int32_t y0, std::int32_t y1,
                           const std::byte* partner, std::int64_t next) {
   next_ = next >= 0 ? &context_.plan.entries[static_cast<std::size_t>(next)] : nullptr;
   start(b, y0, y1, partner);
-  if (context_.in_nhwc == context_.out_nhwc) {
+  const EntryContext& c = context_;
+  if (entry_->kind == MaskKind::field && c.channels == 3 && c.direct && c.job.streaming &&
+      c.dense_out && contiguous_) {
+    mix_field_planes();
+  } else if (context_.in_nhwc == context_.out_nhwc) {
     mix_matching_layout();
   } else {
     mix_across_layouts();
@@ -153,16 +157,16 @@ void EntryMixer::start(std::int64_t b, std::int32_t y0, std::int32_t y1, const s
   if (e.kind == MaskKind::gaussian) start_gaussian(y0, y1);
   if (e.resample != Resample::none) shrinker_->start(e, partner_image_);
 
-  bool contiguous = true;
+  contiguous_ = true;
   if (e.term_count > 0) {
     for (std::int32_t k = 0; k < e.term_count; ++k) {
       const LoweredTerm& term = c.plan.terms[static_cast<std::size_t>(e.term_begin + k)];
-      contiguous = contiguous && c.windows.contiguous(term.source, y0, y1);
+      contiguous_ = contiguous_ && c.windows.contiguous(term.source, y0, y1);
     }
   } else {
-    contiguous = c.windows.contiguous(e.own, y0, y1) && c.windows.contiguous(e.partner, y0, y1);
+    contiguous_ = c.windows.contiguous(e.own, y0, y1) && c.windows.contiguous(e.partner, y0, y1);
   }
-  cut_runs(y0, y1, contiguous ? c.long_group : c.windows.row_bytes() < kShortRow ? c.group : 1);
+  cut_runs(y0, y1, contiguous_ ? c.long_group : c.windows.row_bytes() < kShortRow ? c.group : 1);
 }
 
 /// Factors of the rows [y0, y1) and of the columns, and how far they matter.
@@ -247,6 +251,24 @@ void EntryMixer::mix_matching_layout() {
       writer.commit(bytes);
     }
     writer.finish();
+  }
+}
+
+/// A field is read once for all channels.
+void EntryMixer::mix_field_planes() {
+  const EntryContext& c = context_;
+  const LoweredEntry& e = *entry_;
+  for (const Run& run : runs_) {
+    ThreePlanes planes;
+    for (std::int32_t channel = 0; channel < 3; ++channel) {
+      planes.a[channel] = window(image(e.own), e.own, channel, run, 0);
+      planes.b[channel] = window(partner_image_, e.partner, channel, run, 1);
+      planes.affine[channel] = style(channel, true).affine;
+      planes.out[channel] = as_floats(out_row(channel, run.y));
+    }
+    const float* mask = c.plan.fields + e.field + std::int64_t{run.y} * c.width;
+    // Three channels take three times as long to get as far.
+    c.ops.blend_mask_planes(planes, mask, c.ahead / 2, run.rows * c.row);
   }
 }
 

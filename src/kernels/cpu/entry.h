@@ -88,6 +88,7 @@ class EntryMixer {
   void start_gaussian(std::int32_t y0, std::int32_t y1);
   void cut_runs(std::int32_t y0, std::int32_t y1, std::int64_t most);
   void mix_matching_layout();
+  void mix_field_planes();
   void mix_across_layouts();
   void mix_run(std::int32_t c, const Run& run, const std::byte* own, const std::byte* partner,
                Piece out);
@@ -116,6 +117,7 @@ class EntryMixer {
   const LoweredEntry* next_ = nullptr;
   std::int64_t b_ = 0;
   std::int32_t y0_ = 0;
+  bool contiguous_ = false;  // all sources lie in memory as they are needed
   Region region_{};
   std::vector<Run> runs_;
 

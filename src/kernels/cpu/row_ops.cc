@@ -289,6 +289,62 @@ void blend_mask(const void* own, const void* partner, const float* m, const RowS
       Target(style, out), n);
 }
 
+/// A channel of planes that share a mask.
+template <typename In, bool kAffine>
+struct MaskedPlane {
+  const In* a;
+  const In* b;
+  float* out;
+  Float scale;
+  Float bias;
+
+  MaskedPlane(const ThreePlanes& planes, int c)
+      : a(static_cast<const In*>(planes.a[c])),
+        b(static_cast<const In*>(planes.b[c])),
+        out(planes.out[c]) {
+    scale = hn::Set(Floats(), kAffine ? planes.affine[c].scale[0] : 1.0f);
+    bias = hn::Set(Floats(), kAffine ? planes.affine[c].bias[0] : 0.0f);
+  }
+  HWY_INLINE void touch(std::int64_t i, std::int64_t ahead) const {
+    prefetch(a + i, ahead);
+    prefetch(b + i, ahead);
+  }
+  HWY_INLINE void mix(std::int64_t i, Float m) const {
+    const Float v = masked_sum(a + i, b + i, m);
+    hn::Stream(kAffine ? hn::Add(hn::Mul(v, scale), bias) : v, Floats(), out + i);
+  }
+};
+
+template <typename In, bool kAffine>
+HWY_INLINE void mask_planes_loop(const ThreePlanes& planes, const float* m, std::int64_t ahead,
+                                 std::int64_t n) {
+  constexpr std::int64_t kBlock = kLineValues<In>;
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(Floats()));
+  const MaskedPlane<In, kAffine> first(planes, 0);
+  const MaskedPlane<In, kAffine> second(planes, 1);
+  const MaskedPlane<In, kAffine> third(planes, 2);
+  for (std::int64_t begin = 0; begin < n; begin += kBlock) {
+    first.touch(begin, ahead);
+    second.touch(begin, ahead);
+    third.touch(begin, ahead);
+    const std::int64_t end = std::min(begin + kBlock, n);
+    for (std::int64_t i = begin; i < end; i += kLineValues<float>) prefetch(m + i, kFieldAhead);
+    for (std::int64_t i = begin; i < end; i += lanes) {
+      const Float weight = load_floats(m + i);
+      first.mix(i, weight);
+      second.mix(i, weight);
+      third.mix(i, weight);
+    }
+  }
+}
+
+template <typename In>
+void blend_mask_planes(const ThreePlanes& planes, const float* m, std::int64_t ahead,
+                       std::int64_t n) {
+  if (planes.affine[0].scale != nullptr) return mask_planes_loop<In, true>(planes, m, ahead, n);
+  mask_planes_loop<In, false>(planes, m, ahead, n);
+}
+
 template <typename In, bool kNormal>
 HWY_INLINE void gaussian_rows(const In* peaked, const In* other, const GaussianRows& mask,
                               const RowStyle& style, float* out, std::int64_t rows,
@@ -447,7 +503,7 @@ void sum(const void* const* sources, const float* weights, std::int32_t count, c
 }
 
 template <typename In>
-constexpr RowOps kOps = {convert<In>,        blend_flat<In>, blend_mask<In>,
+constexpr RowOps kOps = {convert<In>,        blend_flat<In>, blend_mask<In>, blend_mask_planes<In>,
                          blend_gaussian<In>, blend_box<In>,  sum<In>};
 
 constexpr RowOps kTable[4] = {kOps<std::uint8_t>, kOps<F16>, kOps<BF16>, kOps<float>};
