@@ -192,7 +192,8 @@ struct SumSource {
 // ---- loops ----
 
 /// Where mixed values go: normalised, then stored, past the caches if `stream`. How is decided at
-/// run time: the branches are always taken the same way, and there is one loop instead of five.
+/// run time: the branches are always taken the same way, and there is one loop instead of five. For
+/// the commonest ways see stream_loop.
 struct Target {
   float* out;
   RowAffine affine;
@@ -232,6 +233,32 @@ struct Target {
   }
 };
 
+/// Whole vectors past the caches, normalised alike or not at all: the usual case of large batches,
+/// without the branches of a Target.
+template <bool kAffine, typename Source>
+HWY_INLINE void stream_loop(const Source& source, const Target& target, std::int64_t n) {
+  using In = typename Source::Input;
+  const Floats d;
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  const Float scale = hn::Set(d, kAffine ? target.affine.scale[0] : 1.0f);
+  const Float bias = hn::Set(d, kAffine ? target.affine.bias[0] : 0.0f);
+  float* const out = target.out;
+  const auto put = [&](std::int64_t i) HWY_ATTR {
+    const Float v = source.at(i);
+    hn::Stream(kAffine ? hn::Add(hn::Mul(v, scale), bias) : v, d, out + i);
+  };
+  // Lines of input and four vectors at a time.
+  constexpr std::int64_t kBlock =
+      std::max<std::int64_t>(kLineValues<In>, 4 * static_cast<std::int64_t>(hn::MaxLanes(d)));
+  std::int64_t i = 0;
+  for (; i + kBlock <= n; i += kBlock) {
+    for (std::int64_t j = 0; j < kBlock; j += kLineValues<In>) source.touch(i + j);
+    for (std::int64_t j = 0; j < kBlock; j += lanes) put(i + j);
+  }
+  for (std::int64_t j = i; j < n; j += kLineValues<In>) source.touch(j);
+  for (; i < n; i += lanes) put(i);
+}
+
 /// All n values. What is left after whole vectors is covered by a last vector that overlaps them;
 /// it is made first, since the target may be an input.
 template <typename Source>
@@ -246,6 +273,13 @@ HWY_INLINE void run_loop(const Source& source, const Target& target, std::int64_
   }
   const std::int64_t end = n - lanes;
   const bool overlap = n % lanes != 0;
+  using In = typename Source::Input;
+  if constexpr (std::is_same_v<In, float> || std::is_same_v<In, std::uint8_t>) {
+    if (target.stream && !overlap) {
+      if (target.affine.scale == nullptr) return stream_loop<false>(source, target, n);
+      if (target.affine.uniform) return stream_loop<true>(source, target, n);
+    }
+  }
   const Float last = overlap ? target.normalised(source.at(end), end) : hn::Zero(Floats());
   std::int64_t i = 0;
   for (; i + kBlock <= n; i += kBlock) {
