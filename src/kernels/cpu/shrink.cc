@@ -42,6 +42,8 @@ Shrinker::Shrinker(const MixJob& job, const LineOps& lines, const WindowReader& 
 void Shrinker::start(const LoweredEntry& entry, const std::byte* partner) {
   entry_ = &entry;
   partner_ = partner;
+  contiguous_ = windows_.contiguous(entry.partner, 0, size_.height);
+  plane_channel_ = -1;
   const bool wraps = entry.left + entry.width > size_.width;
   pastes_ = channels_ != Channels::interleaved && !wraps && entry.inside.own == 0 &&
             entry.outside.partner == 0 && entry.width > 0;
@@ -88,13 +90,21 @@ void Shrinker::touch(const LoweredEntry& e, const std::byte* partner, std::int32
   }
 }
 
+const std::byte* Shrinker::partner_row(std::int32_t c, std::int32_t row, std::byte* room) {
+  if (!contiguous_) return windows_.rows(partner_, entry_->partner, c, row, 1, room);
+  if (c != plane_channel_) {
+    plane_channel_ = c;
+    plane_ = windows_.rows(partner_, entry_->partner, c, 0, 1, room);
+  }
+  return plane_ + row * windows_.row_bytes();
+}
+
 void Shrinker::make_row(std::int32_t c, std::int32_t y) {
   const LoweredEntry& e = *entry_;
   const std::int32_t i = y >= e.top ? y - e.top : y - e.top + size_.height;
   const Tap tap = row_taps_[i];
-  const std::byte* a = windows_.rows(partner_, e.partner, c, tap.first, 1, room_a_);
-  const std::byte* b =
-      tap.fraction != 0 ? windows_.rows(partner_, e.partner, c, tap.second, 1, room_b_) : a;
+  const std::byte* a = partner_row(c, tap.first, room_a_);
+  const std::byte* b = tap.fraction != 0 ? partner_row(c, tap.second, room_b_) : a;
   if (taps_.bytes) {
     made_ = {reinterpret_cast<const std::uint8_t*>(a), reinterpret_cast<const std::uint8_t*>(b),
              tap.fraction, nullptr};

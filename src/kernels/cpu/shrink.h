@@ -51,6 +51,7 @@ class Shrinker {
     std::int32_t row = -1;
   };
 
+  [[nodiscard]] const std::byte* partner_row(std::int32_t c, std::int32_t row, std::byte* room);
   [[nodiscard]] ShrunkSource source(std::int32_t c) const;
 
   const MixJob& job_;
@@ -61,6 +62,9 @@ class Shrinker {
   Channels channels_;
   const LoweredEntry* entry_ = nullptr;
   const std::byte* partner_ = nullptr;
+  bool contiguous_ = false;           // rows of the partner lie in memory one after the other …
+  const std::byte* plane_ = nullptr;  // … from here on, for this channel
+  std::int32_t plane_channel_ = -1;
   Touched touched_;
   bool pastes_ = false;
   ShrunkSource made_;         // the row made last
