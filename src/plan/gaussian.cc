@@ -159,8 +159,10 @@ double calibrate_tau(std::int32_t cy, std::int32_t cx, ImageSize size, double me
     const double next = safe ? better : 0.5 * (low + high);
     const double step = std::abs(next - t);
     t = next;
-    // The error of a step is about the square of its length, less if the bend is known.
-    if (step == 0 || (safe && step < (bend_known ? 4e-6 : 1e-6))) break;
+    // The error of a step is about the square of its length, less if the bend is known; the mean
+    // feels it by the slope.
+    const bool small = step < 1e-4 && step * step * -slope < (bend_known ? 1.6e-11 : 1e-12);
+    if (step == 0 || (safe && small)) break;
   }
   return kPi / (exp_of(t) * pixels);
 }
