@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "medley/error.h"
+#include "support/buffer.h"
 
 namespace medley::bench {
 namespace {
@@ -98,9 +99,10 @@ void check_against_reference(const MixPolicy& policy, const ImageBatchView& in, 
   some.shape.count = std::min(in.shape.count, kImages);
   const MixPlan plan = plan_for(policy, some.shape.size(), some.shape.count);
   const auto bytes = static_cast<std::size_t>(some.shape.values() * size_of(out));
-  std::vector<std::byte> expected(bytes);
-  std::vector<std::byte> actual(bytes);
-  const auto mix_with = [&](Backend backend, std::vector<std::byte>& memory) {
+  // On line boundaries, as the whole batch is.
+  const Buffer expected(static_cast<std::int64_t>(bytes));
+  const Buffer actual(static_cast<std::int64_t>(bytes));
+  const auto mix_with = [&](Backend backend, const Buffer& memory) {
     MixOptions chosen = options;
     chosen.backend = backend;
     // The whole batch streams, so its part must too.

@@ -13,6 +13,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "core/cache_size.h"
 #include "medley/backend.h"
 #include "medley/version.h"
 
@@ -70,7 +71,7 @@ nlohmann::ordered_json describe_machine() {
   machine["cpu"] = cpu_model();
   machine["cores"] = std::thread::hardware_concurrency();
   machine["l2_bytes"] = sysconf(_SC_LEVEL2_CACHE_SIZE);
-  machine["l3_bytes"] = sysconf(_SC_LEVEL3_CACHE_SIZE);
+  machine["l3_bytes"] = last_level_cache();
   machine["memory_bytes"] = sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
   machine["huge_pages"] = first_line("/sys/kernel/mm/transparent_hugepage/enabled");
   machine["system"] = fmt::format("{} {}", system.sysname, system.release);

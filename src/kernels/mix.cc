@@ -5,8 +5,8 @@
 #include <functional>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
+#include "core/cache_size.h"
 #include "core/check.h"
 #include "kernels/check_views.h"
 #include "kernels/lower.h"
@@ -37,11 +37,6 @@ void check_in_place(const LoweredPlan& plan) {
                       b, reason));
     }
   }
-}
-
-std::int64_t last_level_cache() {
-  const std::int64_t size = sysconf(_SC_LEVEL3_CACHE_SIZE);
-  return size > 0 ? size : std::int64_t{8} << 20;
 }
 
 }  // namespace

@@ -2,114 +2,51 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 
 #include "core/gaussian_profile.h"
+#include "plan/gaussian_sums.h"
 
 namespace medley {
 namespace {
 
 constexpr double kPi = 3.14159265358979323846;
 
-/// Sums over one axis around the centre, or over the distances on one side of it: of K and of K
-/// times the squared distance.
-struct KernelSums {
-  double value = 0;
-  double moment = 0;
-};
-
-constexpr std::int32_t kBlock = 16;  // distances handled together
-constexpr std::int32_t kBatch = 8;   // blocks whose exponentials are computed side by side
-
-/// Running sums over the distances of a block: four of each kind, so that additions do not wait for
-/// each other.
-struct BlockSums {
-  double values[4] = {};
-  double moments[4] = {};
-
-  template <bool kMoments>
-  void add(std::int32_t b, double k, double distance) noexcept {
-    values[b & 3] += k;
-    if constexpr (kMoments) moments[b & 3] += k * (distance * distance);
-  }
-  [[nodiscard]] KernelSums after(KernelSums before) const noexcept {
-    return {before.value + ((values[0] + values[1]) + (values[2] + values[3])),
-            before.moment + ((moments[0] + moments[1]) + (moments[2] + moments[3]))};
-  }
-};
-
-template <bool kMoments>
-KernelSums add_block(KernelSums before, const double (&k)[kBlock], double begin) noexcept {
-  BlockSums sums;
-  for (std::int32_t b = 0; b < kBlock; ++b) sums.add<kMoments>(b, k[b], begin + b);
-  return sums.after(before);
-}
-
-template <bool kMoments>
-KernelSums add_part(KernelSums before, const double (&k)[kBlock], double begin,
-                    std::int32_t n) noexcept {
-  BlockSums sums;
-  for (std::int32_t b = 0; b < n; ++b) sums.add<kMoments>(b, k[b], begin + b);
-  return sums.after(before);
-}
-
-/// Sums over the distances 0 … reach[i], for each i, with moments only if asked for. Distance d =
-/// begin + b of a block has d^2 = begin^2 + 2 begin b + b^2: a block needs two exponentials,
-/// besides those of b^2.
-template <bool kMoments>
-void sum_to(double scale, const std::int32_t (&reach)[4], KernelSums (&sums)[4]) noexcept {
-  double first[kBlock];
-  for (std::int32_t b = 0; b < kBlock; ++b) first[b] = gaussian_factor(scale, b);
-  const std::int32_t furthest = *std::max_element(std::begin(reach), std::end(reach));
-  KernelSums before;
-  for (std::int32_t start = 0; start <= furthest; start += kBatch * kBlock) {
-    double base[kBatch];
-    double ratio[kBatch];
-    for (std::int32_t a = 0; a < kBatch; ++a) {
-      const double begin = start + a * kBlock;
-      base[a] = exp_nonpositive(-scale * (begin * begin));
-      ratio[a] = exp_nonpositive(-scale * (2 * begin));
-    }
-    for (std::int32_t a = 0; a < kBatch; ++a) {
-      const std::int32_t begin = start + a * kBlock;
-      // What is left counts for nothing beside K = 1 at the centre.
-      if (begin > furthest || base[a] < 0x1p-80) return;
-      const double p = ratio[a];
-      const double p4 = (p * p) * (p * p);
-      double powers[kBlock] = {base[a], base[a] * p, base[a] * (p * p), base[a] * (p * (p * p))};
-      for (std::int32_t b = 4; b < kBlock; ++b) powers[b] = powers[b - 4] * p4;
-      double k[kBlock];
-      for (std::int32_t b = 0; b < kBlock; ++b) k[b] = powers[b] * first[b];
-      const KernelSums after = add_block<kMoments>(before, k, begin);
-      for (int i = 0; i < 4; ++i) {
-        const std::int32_t n = reach[i] + 1 - begin;
-        if (n > 0) sums[i] = n < kBlock ? add_part<kMoments>(before, k, begin, n) : after;
-      }
-      before = after;
-    }
-  }
-}
-
-struct ImageSums {
-  KernelSums rows;
-  KernelSums columns;
-};
-
-template <bool kMoments>
-ImageSums image_sums(double scale, std::int32_t cy, std::int32_t cx, ImageSize size) noexcept {
-  KernelSums sums[4];
-  sum_to<kMoments>(scale, {cy, size.height - 1 - cy, cx, size.width - 1 - cx}, sums);
-  // Both sides count the centre.
-  return {{sums[0].value + sums[1].value - 1, sums[0].moment + sums[1].moment},
-          {sums[2].value + sums[3].value - 1, sums[2].moment + sums[3].moment}};
-}
-
 double exp_of(double t) noexcept { return t < 0 ? exp_nonpositive(t) : 1.0 / exp_nonpositive(-t); }
 
-/// log(sum of K over the image) and its derivative by log(scale).
+// For a first guess few digits are enough: the same as above, within 1e-8, with short chains of
+// operations that wait for each other.
+
+/// e^x for x <= 0; below -700 as at -700.
+double rough_exp(double x) noexcept {
+  constexpr double kRound = 6755399441055744.0;  // 1.5 * 2^52: adding it rounds to an integer
+  const double shifted = (x < -700.0 ? -700.0 : x) * 1.4426950408889634074 + kRound;
+  const double r = (x < -700.0 ? -700.0 : x) - (shifted - kRound) * 6.93147180559945309417e-01;
+  const double r2 = r * r;
+  const double low = (1.0 + r) + r2 * (0.5 + r * (1.0 / 6.0));
+  const double high = (1.0 / 24.0 + r * (1.0 / 120.0)) + r2 * (1.0 / 720.0 + r * (1.0 / 5040.0));
+  return (low + (r2 * r2) * high) * bits_to_double((double_to_bits(shifted) + 1023) << 52);
+}
+
+/// Logarithm of a positive normal number.
+double rough_log(double x) noexcept {
+  const std::uint64_t bits = double_to_bits(x);
+  // Mantissa in [1/sqrt(2), sqrt(2)).
+  const std::uint64_t shifted = bits + (0x3FF0000000000000ull - 0x3FE6A09E667F3BCDull);
+  const auto exponent = static_cast<double>(static_cast<std::int64_t>(shifted >> 52) - 1023);
+  const double m = bits_to_double(bits - (((shifted >> 52) - 1023) << 52));
+  const double s = (m - 1.0) / (m + 1.0);
+  const double z = s * s;
+  const double z2 = z * z;
+  const double series =
+      (2.0 + z * (2.0 / 3.0)) + z2 * ((2.0 / 5.0 + z * (2.0 / 7.0)) + z2 * (2.0 / 9.0));
+  return exponent * 6.93147180559945309417e-01 + s * series;
+}
+
+/// log(sum of K over the image), its first and its second derivative by log(scale).
 struct LogSum {
   double value;
   double slope;
+  double bend;
 };
 
 /// Integrals of K instead of sums, with the first correction for that: cheap, and close for wide
@@ -119,38 +56,74 @@ LogSum integrated(double scale, std::int32_t cy, std::int32_t cx, ImageSize size
   const double root = std::sqrt(scale);
   double erfs[4];
   double edges[4];
+  double edge_moments[4];
   for (int i = 0; i < 4; ++i) {
     const double x = root * sides[i];
-    const double e = exp_nonpositive(-x * x);
+    const double e = rough_exp(-x * x);
     // erf by Abramowitz and Stegun 7.1.26, within 1.5e-7.
     const double t = 1.0 / (1.0 + 0.3275911 * x);
-    const double p =
-        t * (0.254829592 +
-             t * (-0.284496736 + t * (1.421413741 + t * (-1.453152027 + t * 1.061405429))));
+    const double t2 = t * t;
+    const double p = t * ((0.254829592 - 0.284496736 * t) +
+                          t2 * ((1.421413741 - 1.453152027 * t) + t2 * 1.061405429));
     erfs[i] = 1.0 - p * e;
     edges[i] = sides[i] * e;
+    edge_moments[i] = (x * x) * edges[i];
   }
-  const double half_width = 0.5 * std::sqrt(kPi / scale);
+  const double half_width = 0.88622692545275801365 / root;  // sqrt(pi) / 2
   const double row_edges = edges[0] + edges[1];
   const double column_edges = edges[2] + edges[3];
   const double rows = half_width * (erfs[0] + erfs[1]) + scale / 12 * row_edges;
   const double columns = half_width * (erfs[2] + erfs[3]) + scale / 12 * column_edges;
-  return {log_positive(rows * columns), 0.5 * (row_edges / rows + column_edges / columns) - 1};
+  const double row_share = row_edges / rows;
+  const double column_share = column_edges / columns;
+  const auto bend_of = [](double share, double moments, double sum) {
+    return -0.5 * (moments / sum + 0.5 * share * (share - 1));
+  };
+  return {rough_log(rows * columns), 0.5 * (row_share + column_share) - 1,
+          bend_of(row_share, edge_moments[0] + edge_moments[1], rows) +
+              bend_of(column_share, edge_moments[2] + edge_moments[3], columns)};
 }
 
-/// About where the mean of K is `mean`, as log(scale).
-double calibrated_guess(std::int32_t cy, std::int32_t cx, ImageSize size, double mean, double low,
-                        double high) noexcept {
-  const double target = log_positive(mean * static_cast<double>(size.pixels()));
-  double t = log_positive(kPi) - target;
+/// From a point where a function has this error, slope and bend to where its parabola is 0.
+double step_to_zero(double error, double slope, double bend) noexcept {
+  const double newton = -error / slope;
+  return -error / std::min(slope + 0.5 * bend * newton, 0.25 * slope);
+}
+
+/// About where the mean of K is `mean`, as log(scale), and the bend of log(mean) there.
+struct Guess {
+  double t;
+  double bend;
+};
+
+/// Where to start, as log(scale). A small kernel rarely meets the edges of the image: its sum is pi
+/// / scale. The mean of a wide one is 1 - scale times the mean squared distance, to begin with; how
+/// it goes on is fitted, within a tenth.
+double first_guess(std::int32_t cy, std::int32_t cx, ImageSize size, double mean) noexcept {
+  if (mean < 0.1) return rough_log(kPi / (mean * static_cast<double>(size.pixels())));
+  const auto mean_square = [](double before, double after) {
+    return (before * before - before * after + after * after) * (1.0 / 3.0);
+  };
+  const double distance2 =
+      mean_square(cy + 0.5, size.height - cy - 0.5) + mean_square(cx + 0.5, size.width - cx - 0.5);
+  return rough_log((1 - mean) * (0.8 + 0.2 * mean) / (mean * distance2));
+}
+
+Guess calibrated_guess(std::int32_t cy, std::int32_t cx, ImageSize size, double mean, double low,
+                       double high) noexcept {
+  const double target = rough_log(mean * static_cast<double>(size.pixels()));
+  Guess guess{first_guess(cy, cx, size, mean), 0};
   for (int i = 0; i < 12; ++i) {
-    t = std::clamp(t, low, high);
-    const LogSum sum = integrated(exp_of(t), cy, cx, size);
-    const double step = (target - sum.value) / std::min(sum.slope, -1e-3);
-    t += std::clamp(step, -2.0, 2.0);
-    if (std::abs(step) < 1e-3) break;
+    guess.t = std::clamp(guess.t, low, high);
+    const double scale = guess.t < 0 ? rough_exp(guess.t) : 1.0 / rough_exp(-guess.t);
+    const LogSum sum = integrated(scale, cy, cx, size);
+    const double step = step_to_zero(sum.value - target, std::min(sum.slope, -1e-3), sum.bend);
+    guess.bend = sum.bend;
+    guess.t += std::clamp(step, -2.0, 2.0);
+    // The error of a step is about the cube of its length.
+    if (std::abs(step) < 0.02) break;
   }
-  return t;
+  return guess;
 }
 
 }  // namespace
@@ -158,7 +131,7 @@ double calibrated_guess(std::int32_t cy, std::int32_t cx, ImageSize size, double
 double gaussian_kernel_mean(const GaussianMask& mask, ImageSize size) {
   const auto pixels = static_cast<double>(size.pixels());
   const ImageSums sums =
-      image_sums<false>(gaussian_scale(mask.tau, pixels), mask.cy, mask.cx, size);
+      gaussian_image_sums(gaussian_scale(mask.tau, pixels), mask.cy, mask.cx, size, false);
   return sums.rows.value * sums.columns.value / pixels;
 }
 
@@ -166,24 +139,30 @@ double calibrate_tau(std::int32_t cy, std::int32_t cx, ImageSize size, double me
   const auto pixels = static_cast<double>(size.pixels());
   const double target = log_positive(mean);
   // Newton on log(mean) as a function of t = log(scale), which falls in t; bisection keeps it safe.
-  double low = -60;  // scale e^-60: the kernel is flat
-  double high = log_positive(1e4);
-  double t = calibrated_guess(cy, cx, size, mean, low, high);
+  double low = -60;   // scale e^-60: the kernel is flat
+  double high = 9.3;  // it is 1 at the centre and 0 elsewhere
+  const Guess guess = calibrated_guess(cy, cx, size, mean, low, high);
+  double t = guess.t;
   for (int i = 0; i < 100; ++i) {
     t = std::clamp(t, low, high);
     const double scale = exp_of(t);
-    const auto [rows, columns] = image_sums<true>(scale, cy, cx, size);
+    const auto [rows, columns] = gaussian_image_sums(scale, cy, cx, size, true);
     const double error = log_positive(rows.value * columns.value / pixels) - target;
     if (std::abs(error) < 1e-15) break;
     (error > 0 ? low : high) = t;
     const double slope = -scale * (rows.moment / rows.value + columns.moment / columns.value);
-    const double newton = t - error / slope;
-    const bool safe = newton > low && newton < high;
-    const double next = safe ? newton : 0.5 * (low + high);
+    // Integrals have the bend of sums if the kernel is wide, and the guess was good.
+    const bool bend_known = i == 0 && scale < 0.1;
+    const double better =
+        t + (bend_known ? step_to_zero(error, slope, guess.bend) : -error / slope);
+    const bool safe = better > low && better < high;
+    const double next = safe ? better : 0.5 * (low + high);
     const double step = std::abs(next - t);
     t = next;
-    // The error of a Newton step is about the square of its length.
-    if (step == 0 || (safe && step < 1e-6)) break;
+    // The error of a step is about the square of its length, less if the bend is known; the mean
+    // feels it by the slope.
+    const bool small = step < 1e-4 && step * step * -slope < (bend_known ? 1.6e-11 : 1e-12);
+    if (step == 0 || (safe && small)) break;
   }
   return kPi / (exp_of(t) * pixels);
 }

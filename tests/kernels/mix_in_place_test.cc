@@ -106,7 +106,7 @@ class InPlaceRefusal : public testing::Test {
 
   /// The reason, after checking that nothing was written.
   std::string refusal() {
-    const std::vector<std::byte> before = images_.bytes();
+    const test::Bytes before = images_.bytes();
     std::string text;
     try {
       mix(plan_, images_.view(), images_.mutable_view());

@@ -365,7 +365,7 @@ TEST_P(Mix, ReadsAroundGaps) {
 TEST_P(Mix, LeavesItsInputAlone) {
   Batch in(DType::f16, Layout::nhwc, {2, 3, 4, 21}, 2);
   in.fill_random(5);
-  const std::vector<std::byte> before = in.bytes();
+  const test::Bytes before = in.bytes();
   Batch out(DType::u8, Layout::nchw, {1, 3, 4, 21});
   mix(plan_of({4, 21}, FlatMask{0.3}), in.view(), out.mutable_view(), options_);
   EXPECT_EQ(in.bytes(), before);

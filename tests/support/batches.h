@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,23 @@
 #include "medley/medley.h"
 
 namespace medley::test {
+
+/// Starts on a line of the cache, as large batches of users mostly do.
+template <typename T>
+struct LineAllocator {
+  using value_type = T;
+  static constexpr std::align_val_t kLine{64};
+
+  LineAllocator() = default;
+  template <typename U>
+  explicit LineAllocator(const LineAllocator<U>& /*other*/) noexcept {}
+  [[nodiscard]] T* allocate(std::size_t n) {
+    return static_cast<T*>(::operator new(n * sizeof(T), kLine));
+  }
+  void deallocate(T* p, std::size_t /*n*/) noexcept { ::operator delete(p, kLine); }
+  bool operator==(const LineAllocator& /*other*/) const noexcept { return true; }
+};
+using Bytes = std::vector<std::byte, LineAllocator<std::byte>>;
 
 /// A batch of any type and layout that owns its memory; rows, planes and images may have gaps.
 class Batch {
@@ -18,7 +36,7 @@ class Batch {
 
   [[nodiscard]] ImageBatchView view() const;
   [[nodiscard]] MutableImageBatchView mutable_view();
-  [[nodiscard]] const std::vector<std::byte>& bytes() const { return bytes_; }
+  [[nodiscard]] const Bytes& bytes() const { return bytes_; }
 
   /// Ordinary pixel values and, for float types, now and then an unusual one (NaN, infinity, tiny,
   /// huge).
@@ -36,7 +54,7 @@ class Batch {
   Layout layout_;
   BatchShape shape_;
   BatchStrides strides_;
-  std::vector<std::byte> bytes_;
+  Bytes bytes_;
 };
 
 /// First difference between two batches of one type and shape, "" if none: the same bits, except

@@ -15,7 +15,7 @@ constexpr std::int64_t kBufferedValues = 2048;
 constexpr std::int64_t kShortRow = 512;
 /// Far enough ahead that memory answers in time.
 constexpr std::int64_t kAheadBytes = 2048;
-/// Rows with a shrunk partner are staged together, this many.
+/// Rows of an output with a shrunk partner are mixed together, this many.
 constexpr std::int64_t kShrunkRows = 4;
 /// Writing many channels at once would keep too many streams open.
 constexpr std::int64_t kMaxStreams = 4;
@@ -130,9 +130,14 @@ EntryMixer::EntryMixer(const EntryContext& context, Scratch& scratch) : context_
 }
 
 void EntryMixer::mix_rows(std::int64_t b, std::int32_t y0, std::int32_t y1,
-                          const std::byte* partner) {
+                          const std::byte* partner, std::int64_t next) {
+  next_ = next >= 0 ? &context_.plan.entries[static_cast<std::size_t>(next)] : nullptr;
   start(b, y0, y1, partner);
-  if (context_.in_nhwc == context_.out_nhwc) {
+  const EntryContext& c = context_;
+  if (entry_->kind == MaskKind::field && c.channels == 3 && c.direct && c.job.streaming &&
+      c.dense_out && contiguous_) {
+    mix_field_planes();
+  } else if (context_.in_nhwc == context_.out_nhwc) {
     mix_matching_layout();
   } else {
     mix_across_layouts();
@@ -152,16 +157,16 @@ void EntryMixer::start(std::int64_t b, std::int32_t y0, std::int32_t y1, const s
   if (e.kind == MaskKind::gaussian) start_gaussian(y0, y1);
   if (e.resample != Resample::none) shrinker_->start(e, partner_image_);
 
-  bool contiguous = true;
+  contiguous_ = true;
   if (e.term_count > 0) {
     for (std::int32_t k = 0; k < e.term_count; ++k) {
       const LoweredTerm& term = c.plan.terms[static_cast<std::size_t>(e.term_begin + k)];
-      contiguous = contiguous && c.windows.contiguous(term.source, y0, y1);
+      contiguous_ = contiguous_ && c.windows.contiguous(term.source, y0, y1);
     }
   } else {
-    contiguous = c.windows.contiguous(e.own, y0, y1) && c.windows.contiguous(e.partner, y0, y1);
+    contiguous_ = c.windows.contiguous(e.own, y0, y1) && c.windows.contiguous(e.partner, y0, y1);
   }
-  cut_runs(y0, y1, contiguous ? c.long_group : c.windows.row_bytes() < kShortRow ? c.group : 1);
+  cut_runs(y0, y1, contiguous_ ? c.long_group : c.windows.row_bytes() < kShortRow ? c.group : 1);
 }
 
 /// Factors of the rows [y0, y1) and of the columns, and how far they matter.
@@ -200,19 +205,19 @@ void EntryMixer::cut_runs(std::int32_t y0, std::int32_t y1, std::int64_t most) {
   const bool full_width = region_.width == context_.width;
   const bool whole_mask = e.kind == MaskKind::gaussian || e.kind == MaskKind::field;
   const bool by_plane = context_.in_nhwc && !context_.out_nhwc;
-  const std::int64_t shrunk_rows = by_plane ? 1 : std::min(context_.group, kShrunkRows);
+  if (e.resample != Resample::none) most = std::min(most, by_plane ? 1 : kShrunkRows);
   runs_.clear();
   for (std::int32_t y = y0; y < y1;) {
-    Run run{y, 1, in_interval(y, region_.top, region_.height, height), false, false, false};
+    Run run{y, 1, in_interval(y, region_.top, region_.height, height), false, false, false, false};
     run.shrunk = run.inside && e.resample != Resample::none;
+    run.staged = run.shrunk && !shrinker_->pastes();
     // The next edge below.
     std::int32_t end = y1;
     for (const std::int32_t edge :
          {region_.top, region_.top + region_.height, region_.top + region_.height - height}) {
       if (edge > y) end = std::min(end, edge);
     }
-    const std::int64_t rows = run.shrunk ? std::min(most, shrunk_rows) : most;
-    run.rows = static_cast<std::int32_t>(std::min<std::int64_t>(rows, end - y));
+    run.rows = static_cast<std::int32_t>(std::min<std::int64_t>(most, end - y));
     const Weights inside = e.kind == MaskKind::box ? e.inside : e.outside;
     const bool shows_outside = !run.inside || !full_width;
     run.needs_own = (shows_outside && region_.outside.own != 0) ||
@@ -233,8 +238,9 @@ void EntryMixer::mix_matching_layout() {
     writer.start(out_row(channel, y0_));
     for (const Run& run : runs_) {
       const auto bytes = static_cast<std::size_t>(run.rows * c.row * c.out_size);
+      if (e.resample != Resample::none && !c.in_nhwc) touch_shrunk(channel, run);
       if (!c.dense_out) writer.start(out_row(channel, run.y));
-      const Piece out = writer.reserve(bytes, c.direct && !run.shrunk);
+      const Piece out = writer.reserve(bytes, c.direct && !run.staged);
       const bool pair = e.term_count == 0;
       const std::byte* own =
           pair && run.needs_own ? window(image(e.own), e.own, channel, run, 0) : rooms_[0];
@@ -245,6 +251,24 @@ void EntryMixer::mix_matching_layout() {
       writer.commit(bytes);
     }
     writer.finish();
+  }
+}
+
+/// A field is read once for all channels.
+void EntryMixer::mix_field_planes() {
+  const EntryContext& c = context_;
+  const LoweredEntry& e = *entry_;
+  for (const Run& run : runs_) {
+    ThreePlanes planes;
+    for (std::int32_t channel = 0; channel < 3; ++channel) {
+      planes.a[channel] = window(image(e.own), e.own, channel, run, 0);
+      planes.b[channel] = window(partner_image_, e.partner, channel, run, 1);
+      planes.affine[channel] = style(channel, true).affine;
+      planes.out[channel] = as_floats(out_row(channel, run.y));
+    }
+    const float* mask = c.plan.fields + e.field + std::int64_t{run.y} * c.width;
+    // Three channels take three times as long to get as far.
+    c.ops.blend_mask_planes(planes, mask, c.ahead / 2, run.rows * c.row);
   }
 }
 
@@ -330,6 +354,10 @@ void EntryMixer::mix_floats(std::int32_t c, const Run& run, const std::byte* own
     for (std::int32_t r = 0; r < run.rows; ++r) {
       // From nhwc to nchw the row of all channels is there already.
       if (!context.in_nhwc || context.out_nhwc) shrinker_->make_row(c, run.y + r);
+      if (shrinker_->pastes()) {
+        shrinker_->paste(c, own + r * row_bytes, how, out + r * context.row, context.row);
+        continue;
+      }
       mix_shrunk_row(c, own + r * row_bytes, partner + r * row_bytes, how, out + r * context.row);
     }
     return;
@@ -370,6 +398,16 @@ void EntryMixer::mix_floats(std::int32_t c, const Run& run, const std::byte* own
   }
 }
 
+/// While rows of a channel are mixed, what the same rows of the next will read of the partner is
+/// asked for: memory then answers in time, and is asked for little at a time.
+void EntryMixer::touch_shrunk(std::int32_t c, const Run& run) {
+  if (c + 1 < context_.channels) {
+    shrinker_->touch(*entry_, partner_image_, c + 1, run.y, run.y + run.rows);
+  } else if (next_ != nullptr) {
+    shrinker_->touch(*next_, image(next_->partner), 0, run.y, run.y + run.rows);
+  }
+}
+
 /// One row of a box that holds the shrunk partner, which `shrinker_` has made.
 void EntryMixer::mix_shrunk_row(std::int32_t c, const std::byte* own, const std::byte* partner,
                                 const RowStyle& row_style, float* out) {
@@ -382,17 +420,12 @@ void EntryMixer::mix_shrunk_row(std::int32_t c, const std::byte* own, const std:
     mix_segment(e.outside, own + begin * context.in_size, partner + begin * context.in_size,
                 style_from(begin), out + begin, end - begin);
   };
-  const auto inside = [&](std::int64_t begin, std::int64_t end, std::int64_t box_column) {
+  const auto inside = [&](std::int64_t begin, std::int64_t end, bool wrapped) {
     const std::int64_t n = end - begin;
     const RowStyle how = style_from(begin);
     const std::byte* a = own + begin * context.in_size;
     if (e.inside.partner == 0) return context.ops.convert(a, how, out + begin, n);
-    if (e.inside.own == 0 && context.unit == 1) {
-      const Affine* affine =
-          context.job.affine.empty() ? nullptr : &context.job.affine[static_cast<std::size_t>(c)];
-      return shrinker_->write(c, box_column, n, affine, out + begin);
-    }
-    shrinker_->write(c, box_column, n / context.unit, nullptr, shrunk_);
+    shrinker_->write(c, wrapped, n / context.unit, shrunk_);
     if (e.inside.own == 0) return context.f32_ops.convert(shrunk_, how, out + begin, n);
     context.ops.convert(a, {}, sum_, n);
     context.f32_ops.blend_flat(sum_, shrunk_, e.inside, how, out + begin, n);
@@ -401,12 +434,12 @@ void EntryMixer::mix_shrunk_row(std::int32_t c, const std::byte* own, const std:
   const std::int64_t right = left + e.width * context.unit;
   if (right <= context.row) {
     outside(0, left);
-    inside(left, right, 0);
+    inside(left, right, false);
     outside(right, context.row);
   } else {
-    inside(0, right - context.row, context.width - e.left);
+    inside(0, right - context.row, true);
     outside(right - context.row, left);
-    inside(left, context.row, 0);
+    inside(left, context.row, false);
   }
 }
 

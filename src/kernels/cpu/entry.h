@@ -54,9 +54,10 @@ class EntryMixer {
   EntryMixer(const EntryContext& context, Scratch& scratch);
 
   /// Rows [y0, y1) of output b. `partner` replaces the memory of the partner's image, which is then
-  /// laid out like one image of the input; null: as the plan says.
+  /// laid out like one image of the input; null: as the plan says. `next`: the output whose same
+  /// rows will be mixed after these, or -1; only a hint.
   void mix_rows(std::int64_t b, std::int32_t y0, std::int32_t y1,
-                const std::byte* partner = nullptr);
+                const std::byte* partner = nullptr, std::int64_t next = -1);
 
  private:
   /// Sources that are summed in one pass.
@@ -80,17 +81,20 @@ class EntryMixer {
     bool needs_own;
     bool needs_partner;  // as it is, not shrunk
     bool shrunk;         // holds the shrunk partner
+    bool staged;         // made in pieces that are no whole lines
   };
 
   void start(std::int64_t b, std::int32_t y0, std::int32_t y1, const std::byte* partner);
   void start_gaussian(std::int32_t y0, std::int32_t y1);
   void cut_runs(std::int32_t y0, std::int32_t y1, std::int64_t most);
   void mix_matching_layout();
+  void mix_field_planes();
   void mix_across_layouts();
   void mix_run(std::int32_t c, const Run& run, const std::byte* own, const std::byte* partner,
                Piece out);
   void mix_floats(std::int32_t c, const Run& run, const std::byte* own, const std::byte* partner,
                   const RowStyle& style, float* out);
+  void touch_shrunk(std::int32_t c, const Run& run);
   void mix_shrunk_row(std::int32_t c, const std::byte* own, const std::byte* partner,
                       const RowStyle& style, float* out);
   void mix_segment(Weights weights, const std::byte* own, const std::byte* partner,
@@ -110,8 +114,10 @@ class EntryMixer {
   const EntryContext& context_;
   const LoweredEntry* entry_ = nullptr;
   const std::byte* partner_image_ = nullptr;
+  const LoweredEntry* next_ = nullptr;
   std::int64_t b_ = 0;
   std::int32_t y0_ = 0;
+  bool contiguous_ = false;  // all sources lie in memory as they are needed
   Region region_{};
   std::vector<Run> runs_;
 

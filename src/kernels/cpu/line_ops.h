@@ -35,14 +35,6 @@ struct LineOps {
   /// factors[d] = gaussian_factor_f32(scale, d) for d in [0, n), and a few more: `factors` has room
   /// for n + 64.
   void (*gaussian_factors)(double scale, float* factors, std::int64_t n);
-  /// out[i] = interpolate(a[i], b[i], fraction), by input type; prefetches `ahead` bytes ahead.
-  void (*interpolate_rows[4])(const void* a, const void* b, float fraction, std::int64_t ahead,
-                              float* out, std::int64_t n);
-  /// out[i] = interpolate(a[first[i]], a[first[i] + 1], fraction[i]) * scale + bias, or without
-  /// scale and bias if `affine` is null. a[first[i] + 1] may be anything if the fraction is 0, but
-  /// must be readable.
-  void (*interpolate_columns)(const float* a, const std::int32_t* first, const float* fraction,
-                              const Affine* affine, float* out, std::int64_t n);
   /// Rounds to the output type.
   void (*round[4])(const float* values, void* out, std::int64_t n);
   /// Copies whole 64-byte lines past the caches; both pointers 64-byte aligned.

@@ -15,8 +15,9 @@ namespace {
 /// Below this many bytes of output waking other threads costs more than it saves.
 constexpr std::int64_t kParallelBytes = 1 << 17;
 /// Large images are mixed in bands of rows of about this many bytes of input, so that the partner's
-/// band is still in the cache when the next output has it as its own.
-constexpr std::int64_t kBandBytes = 200 << 10;
+/// band is still in a near cache when the next output has it as its own. Reading and writing on for
+/// longer is worth more than staying in the nearest one.
+constexpr std::int64_t kBandBytes = 640 << 10;
 /// Outputs in a row that one thread takes.
 constexpr std::int64_t kChain = 16;
 
@@ -94,7 +95,7 @@ void mix_chained(const EntryContext& context, int threads) {
   const std::int64_t count = std::ssize(context.plan.entries);
   const std::vector<std::int64_t> order = chained_order(context.plan);
   const std::int32_t height = context.plan.size.height;
-  const std::int64_t wanted = threads == 1 ? 1 : std::int64_t{16} * threads;
+  const std::int64_t wanted = threads == 1 ? 1 : std::int64_t{8} * threads;
   const std::int64_t parts =
       std::max(ceil_div(image_bytes(context.job), kBandBytes), ceil_div(wanted, count));
   const Bands bands{height, std::clamp<std::int64_t>(parts, 1, std::max(1, height / 8))};
@@ -104,8 +105,11 @@ void mix_chained(const EntryContext& context, int threads) {
     EntryMixer mixer(context, thread_scratch());
     const std::int64_t begin = item % chains * chain;
     const std::int64_t part = item / chains;
-    for (std::int64_t i = begin; i < std::min(begin + chain, count); ++i) {
-      mixer.mix_rows(order[static_cast<std::size_t>(i)], bands.bound(part), bands.bound(part + 1));
+    const std::int64_t end = std::min(begin + chain, count);
+    for (std::int64_t i = begin; i < end; ++i) {
+      const std::int64_t next = i + 1 < end ? order[static_cast<std::size_t>(i + 1)] : -1;
+      mixer.mix_rows(order[static_cast<std::size_t>(i)], bands.bound(part), bands.bound(part + 1),
+                     nullptr, next);
     }
     if (context.job.streaming) context.lines.stream_fence();
   });

@@ -192,7 +192,8 @@ struct SumSource {
 // ---- loops ----
 
 /// Where mixed values go: normalised, then stored, past the caches if `stream`. How is decided at
-/// run time: the branches are always taken the same way, and there is one loop instead of five.
+/// run time: the branches are always taken the same way, and there is one loop instead of five. For
+/// the commonest ways see stream_loop.
 struct Target {
   float* out;
   RowAffine affine;
@@ -232,6 +233,32 @@ struct Target {
   }
 };
 
+/// Whole vectors past the caches, normalised alike or not at all: the usual case of large batches,
+/// without the branches of a Target.
+template <bool kAffine, typename Source>
+HWY_INLINE void stream_loop(const Source& source, const Target& target, std::int64_t n) {
+  using In = typename Source::Input;
+  const Floats d;
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  const Float scale = hn::Set(d, kAffine ? target.affine.scale[0] : 1.0f);
+  const Float bias = hn::Set(d, kAffine ? target.affine.bias[0] : 0.0f);
+  float* const out = target.out;
+  const auto put = [&](std::int64_t i) HWY_ATTR {
+    const Float v = source.at(i);
+    hn::Stream(kAffine ? hn::Add(hn::Mul(v, scale), bias) : v, d, out + i);
+  };
+  // Lines of input and four vectors at a time.
+  constexpr std::int64_t kBlock =
+      std::max<std::int64_t>(kLineValues<In>, 4 * static_cast<std::int64_t>(hn::MaxLanes(d)));
+  std::int64_t i = 0;
+  for (; i + kBlock <= n; i += kBlock) {
+    for (std::int64_t j = 0; j < kBlock; j += kLineValues<In>) source.touch(i + j);
+    for (std::int64_t j = 0; j < kBlock; j += lanes) put(i + j);
+  }
+  for (std::int64_t j = i; j < n; j += kLineValues<In>) source.touch(j);
+  for (; i < n; i += lanes) put(i);
+}
+
 /// All n values. What is left after whole vectors is covered by a last vector that overlaps them;
 /// it is made first, since the target may be an input.
 template <typename Source>
@@ -246,6 +273,13 @@ HWY_INLINE void run_loop(const Source& source, const Target& target, std::int64_
   }
   const std::int64_t end = n - lanes;
   const bool overlap = n % lanes != 0;
+  using In = typename Source::Input;
+  if constexpr (std::is_same_v<In, float> || std::is_same_v<In, std::uint8_t>) {
+    if (target.stream && !overlap) {
+      if (target.affine.scale == nullptr) return stream_loop<false>(source, target, n);
+      if (target.affine.uniform) return stream_loop<true>(source, target, n);
+    }
+  }
   const Float last = overlap ? target.normalised(source.at(end), end) : hn::Zero(Floats());
   std::int64_t i = 0;
   for (; i + kBlock <= n; i += kBlock) {
@@ -287,6 +321,62 @@ void blend_mask(const void* own, const void* partner, const float* m, const RowS
   run_loop(
       MaskSource<In>{static_cast<const In*>(own), static_cast<const In*>(partner), m, style.ahead},
       Target(style, out), n);
+}
+
+/// A channel of planes that share a mask.
+template <typename In, bool kAffine>
+struct MaskedPlane {
+  const In* a;
+  const In* b;
+  float* out;
+  Float scale;
+  Float bias;
+
+  MaskedPlane(const ThreePlanes& planes, int c)
+      : a(static_cast<const In*>(planes.a[c])),
+        b(static_cast<const In*>(planes.b[c])),
+        out(planes.out[c]) {
+    scale = hn::Set(Floats(), kAffine ? planes.affine[c].scale[0] : 1.0f);
+    bias = hn::Set(Floats(), kAffine ? planes.affine[c].bias[0] : 0.0f);
+  }
+  HWY_INLINE void touch(std::int64_t i, std::int64_t ahead) const {
+    prefetch(a + i, ahead);
+    prefetch(b + i, ahead);
+  }
+  HWY_INLINE void mix(std::int64_t i, Float m) const {
+    const Float v = masked_sum(a + i, b + i, m);
+    hn::Stream(kAffine ? hn::Add(hn::Mul(v, scale), bias) : v, Floats(), out + i);
+  }
+};
+
+template <typename In, bool kAffine>
+HWY_INLINE void mask_planes_loop(const ThreePlanes& planes, const float* m, std::int64_t ahead,
+                                 std::int64_t n) {
+  constexpr std::int64_t kBlock = kLineValues<In>;
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(Floats()));
+  const MaskedPlane<In, kAffine> first(planes, 0);
+  const MaskedPlane<In, kAffine> second(planes, 1);
+  const MaskedPlane<In, kAffine> third(planes, 2);
+  for (std::int64_t begin = 0; begin < n; begin += kBlock) {
+    first.touch(begin, ahead);
+    second.touch(begin, ahead);
+    third.touch(begin, ahead);
+    const std::int64_t end = std::min(begin + kBlock, n);
+    for (std::int64_t i = begin; i < end; i += kLineValues<float>) prefetch(m + i, kFieldAhead);
+    for (std::int64_t i = begin; i < end; i += lanes) {
+      const Float weight = load_floats(m + i);
+      first.mix(i, weight);
+      second.mix(i, weight);
+      third.mix(i, weight);
+    }
+  }
+}
+
+template <typename In>
+void blend_mask_planes(const ThreePlanes& planes, const float* m, std::int64_t ahead,
+                       std::int64_t n) {
+  if (planes.affine[0].scale != nullptr) return mask_planes_loop<In, true>(planes, m, ahead, n);
+  mask_planes_loop<In, false>(planes, m, ahead, n);
 }
 
 template <typename In, bool kNormal>
@@ -447,7 +537,7 @@ void sum(const void* const* sources, const float* weights, std::int32_t count, c
 }
 
 template <typename In>
-constexpr RowOps kOps = {convert<In>,        blend_flat<In>, blend_mask<In>,
+constexpr RowOps kOps = {convert<In>,        blend_flat<In>, blend_mask<In>, blend_mask_planes<In>,
                          blend_gaussian<In>, blend_box<In>,  sum<In>};
 
 constexpr RowOps kTable[4] = {kOps<std::uint8_t>, kOps<F16>, kOps<BF16>, kOps<float>};

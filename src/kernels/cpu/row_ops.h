@@ -51,6 +51,14 @@ struct GaussianRows {
   bool normal;
 };
 
+/// The same pixels of three channels, each on its own.
+struct ThreePlanes {
+  const void* a[3];
+  const void* b[3];
+  RowAffine affine[3];  // uniform, all or none
+  float* out[3];
+};
+
 /// Mixing loops over contiguous pixels, compiled for each instruction set. `a`, `b` and `sources`
 /// are of the input type; all counts are >= 0. `out` may be `a` or `b`; other overlaps are not
 /// allowed. All give the bits of kernels/pixel.h before rounding to the output type.
@@ -62,6 +70,10 @@ struct RowOps {
   /// a * m[i] + b * (1 - m[i]); a weight of 0 leaves its image out.
   void (*blend_mask)(const void* a, const void* b, const float* m, const RowStyle& style,
                      float* out, std::int64_t n);
+  /// blend_mask of three channels with one mask, streamed: every `out` is on a 64-byte line and
+  /// gets whole lines. It must not be an input.
+  void (*blend_mask_planes)(const ThreePlanes& planes, const float* m, std::int64_t ahead,
+                            std::int64_t n);
   /// `rows` rows of n values: blend_mask with the mask of each row. Where the mask has no say `a`
   /// is not read, except near the edges of that.
   void (*blend_gaussian)(const void* a, const void* b, const GaussianRows& mask,

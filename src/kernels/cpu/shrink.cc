@@ -5,69 +5,141 @@
 namespace medley {
 namespace {
 
-/// Far enough ahead that memory answers in time.
-constexpr std::int64_t kAheadBytes = 2048;
+Tap tap_of(const LoweredEntry& entry, std::int32_t i, std::int32_t length, std::int32_t n) {
+  return entry.resample == Resample::nearest ? nearest_tap(i, length, n)
+                                             : bilinear_tap(i, length, n);
+}
 
 }  // namespace
 
-Shrinker::Shrinker(const MixJob& job, const LineOps& ops, const WindowReader& windows,
+Shrinker::Shrinker(const MixJob& job, const LineOps& lines, const WindowReader& windows,
                    ImageSize size, Channels channels, Scratch& scratch)
-    : job_(job), ops_(ops), windows_(windows), size_(size), channels_(channels) {
+    : job_(job),
+      lines_(lines),
+      ops_(resample_ops()),
+      windows_(windows),
+      size_(size),
+      channels_(channels) {
   const std::int64_t lanes = channels == Channels::one ? 1 : job.in.shape.channels;
   const std::int64_t values = size.width * lanes;
   const bool several = channels != Channels::one;
+  // A box may start, or start again where it wraps around, on any slot below the room.
+  const std::int64_t slots = size.width + 3 * ColumnTaps::kRoom;
   room_a_ = scratch.take<std::byte>(windows.row_bytes());
   room_b_ = scratch.take<std::byte>(windows.row_bytes());
-  line_ = scratch.take<float>(values);
-  planes_ = several ? scratch.take<float>(values) : line_;
+  line_ = scratch.take<float>(values + ColumnTaps::kRoom);
+  planes_ = several ? scratch.take<float>(values + ColumnTaps::kRoom) : line_;
   row_ = channels == Channels::interleaved ? scratch.take<float>(values) : nullptr;
-  first_ = scratch.take<std::int32_t>(size.width);
-  fraction_ = scratch.take<float>(size.width);
+  row_taps_ = scratch.take<Tap>(size.height);
+  taps_.width = size.width;
+  taps_.offset = scratch.take<std::int32_t>(slots);
+  taps_.fraction = scratch.take<float>(slots);
+  taps_.rest = scratch.take<float>(slots);
+  taps_.base = scratch.take<std::int32_t>(slots);
+  taps_.byte = scratch.take<std::uint32_t>(slots);
 }
 
 void Shrinker::start(const LoweredEntry& entry, const std::byte* partner) {
   entry_ = &entry;
   partner_ = partner;
-  const std::int64_t stride = job_.in.strides.row * size_of(job_.in.dtype);
-  const std::int64_t rows = 1 + kAheadBytes / (2 * stride);
-  ahead_ = rows * size_.height / std::max(entry.height, 1) * stride;
-  for (std::int32_t j = 0; j < entry.width; ++j) {
-    const Tap tap = entry.resample == Resample::nearest ? nearest_tap(j, entry.width, size_.width)
-                                                        : bilinear_tap(j, entry.width, size_.width);
-    first_[j] = tap.first;
-    fraction_[j] = tap.fraction;
+  contiguous_ = windows_.contiguous(entry.partner, 0, size_.height);
+  plane_channel_ = -1;
+  const bool wraps = entry.left + entry.width > size_.width;
+  pastes_ = channels_ != Channels::interleaved && !wraps && entry.inside.own == 0 &&
+            entry.outside.partner == 0 && entry.width > 0;
+  std::int64_t slot = 0;
+  const auto add = [&](Tap tap) {
+    taps_.offset[slot] = tap.first;
+    taps_.fraction[slot++] = tap.fraction;
+  };
+  const auto add_columns = [&](std::int32_t begin, std::int32_t end) {
+    for (std::int32_t j = begin; j < end; ++j) add(tap_of(entry, j, entry.width, size_.width));
+  };
+  if (pastes_) {
+    // Vectors of the row, not of the box: its first columns repeat what is left of it.
+    const Tap first = tap_of(entry, 0, entry.width, size_.width);
+    while (slot < entry.left % ColumnTaps::kRoom) add(first);
+    add_columns(0, entry.width);
+  } else {
+    const std::int32_t right = std::min(entry.width, size_.width - entry.left);
+    add_columns(0, right);
+    while (wraps && slot % ColumnTaps::kRoom != 0) add_columns(right - 1, right);
+    wrapped_ = slot;
+    add_columns(right, entry.width);
   }
+  taps_.slots = slot;
+  if (slot > 0) ops_.arrange(taps_, job_.in.dtype == DType::u8 && channels_ == Channels::one);
+  for (std::int32_t i = 0; i < entry.height; ++i) {
+    row_taps_[i] = tap_of(entry, i, entry.height, size_.height);
+  }
+}
+
+void Shrinker::touch(const LoweredEntry& e, const std::byte* partner, std::int32_t c,
+                     std::int32_t y0, std::int32_t y1) {
+  if (e.resample == Resample::none) return;
+  const Touched before = touched_;
+  touched_ = {&e, c, before.entry == &e && before.channel == c ? before.row : -1};
+  for (std::int32_t y = y0; y < y1; ++y) {
+    if (!in_interval(y, e.top, e.height, size_.height)) continue;
+    const std::int32_t i = y >= e.top ? y - e.top : y - e.top + size_.height;
+    const Tap tap = entry_ == &e ? row_taps_[i] : tap_of(e, i, e.height, size_.height);
+    for (std::int32_t row = std::max(tap.first, touched_.row + 1); row <= tap.second; ++row) {
+      windows_.touch_row(partner, e.partner, c, row);
+    }
+    touched_.row = tap.second;
+  }
+}
+
+const std::byte* Shrinker::partner_row(std::int32_t c, std::int32_t row, std::byte* room) {
+  if (!contiguous_) return windows_.rows(partner_, entry_->partner, c, row, 1, room);
+  if (c != plane_channel_) {
+    plane_channel_ = c;
+    plane_ = windows_.rows(partner_, entry_->partner, c, 0, 1, room);
+  }
+  return plane_ + row * windows_.row_bytes();
 }
 
 void Shrinker::make_row(std::int32_t c, std::int32_t y) {
   const LoweredEntry& e = *entry_;
   const std::int32_t i = y >= e.top ? y - e.top : y - e.top + size_.height;
-  const Tap tap = e.resample == Resample::nearest ? nearest_tap(i, e.height, size_.height)
-                                                  : bilinear_tap(i, e.height, size_.height);
+  const Tap tap = row_taps_[i];
+  const std::byte* a = partner_row(c, tap.first, room_a_);
+  const std::byte* b = tap.fraction != 0 ? partner_row(c, tap.second, room_b_) : a;
+  if (taps_.bytes) {
+    made_ = {reinterpret_cast<const std::uint8_t*>(a), reinterpret_cast<const std::uint8_t*>(b),
+             tap.fraction, nullptr};
+    return;
+  }
   const std::int64_t lanes = channels_ == Channels::one ? 1 : job_.in.shape.channels;
-  const std::byte* a = windows_.rows(partner_, e.partner, c, tap.first, 1, room_a_);
-  const std::byte* b =
-      tap.fraction != 0 ? windows_.rows(partner_, e.partner, c, tap.second, 1, room_b_) : a;
-  ops_.interpolate_rows[static_cast<int>(job_.in.dtype)](a, b, tap.fraction, ahead_, line_,
+  ops_.interpolate_rows[static_cast<int>(job_.in.dtype)](a, b, tap.fraction, line_,
                                                          size_.width * lanes);
   if (channels_ != Channels::one) {
-    ops_.deinterleave(line_, sizeof(float), lanes, planes_, size_.width);
+    lines_.deinterleave(line_, sizeof(float), lanes, planes_, size_.width);
   }
 }
 
-void Shrinker::write(std::int32_t c, std::int64_t x, std::int64_t columns, const Affine* affine,
-                     float* out) const {
-  const auto plane = [&](std::int64_t k) { return planes_ + k * size_.width; };
-  if (channels_ != Channels::interleaved) {
-    const float* from = channels_ == Channels::planes ? plane(c) : line_;
-    return ops_.interpolate_columns(from, first_ + x, fraction_ + x, affine, out, columns);
+ShrunkSource Shrinker::source(std::int32_t c) const {
+  if (taps_.bytes) return made_;
+  ShrunkSource line;
+  line.line = planes_ + (channels_ == Channels::one ? 0 : c * std::int64_t{size_.width});
+  return line;
+}
+
+void Shrinker::paste(std::int32_t c, const std::byte* own, const RowStyle& style, float* out,
+                     std::int64_t n) const {
+  const std::int64_t left = entry_->left;
+  const ShrunkSpan span{left, left + entry_->width, -(left - left % ColumnTaps::kRoom)};
+  ops_.paste[static_cast<int>(job_.in.dtype)](own, source(c), taps_, span, style, out, n);
+}
+
+void Shrinker::write(std::int32_t c, bool wrapped, std::int64_t columns, float* out) const {
+  const std::int64_t slot = wrapped ? wrapped_ : 0;
+  if (channels_ != Channels::interleaved) return ops_.shrink(source(c), taps_, slot, out, columns);
+  const std::int32_t lanes = job_.in.shape.channels;
+  for (std::int32_t k = 0; k < lanes; ++k) {
+    ops_.shrink(source(k), taps_, slot, row_ + k * columns, columns);
   }
-  const std::int64_t lanes = job_.in.shape.channels;
-  for (std::int64_t k = 0; k < lanes; ++k) {
-    ops_.interpolate_columns(plane(k), first_ + x, fraction_ + x, nullptr, row_ + k * columns,
-                             columns);
-  }
-  ops_.interleave(row_, sizeof(float), lanes, out, columns);
+  lines_.interleave(row_, sizeof(float), lanes, out, columns);
 }
 
 }  // namespace medley

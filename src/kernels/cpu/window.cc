@@ -73,6 +73,18 @@ const std::byte* WindowReader::rows(const std::byte* image, const LoweredSource&
   return room;
 }
 
+void WindowReader::touch_row(const std::byte* image, const LoweredSource& source, std::int32_t c,
+                             std::int32_t y) const noexcept {
+  const std::int64_t row = std::int64_t{y} + source.dy;
+  if (row < 0 || row >= job_.in.shape.height) return;
+  const std::int64_t plane = job_.in.layout == Layout::nhwc ? 0 : c * job_.in.strides.channel;
+  const std::byte* from = image + plane * size_of(job_.in.dtype) + row * stride_;
+  constexpr std::int64_t kLine = 64;
+  for (std::int64_t at = 0; at < job_.in.shape.width * pixel_; at += kLine) {
+    __builtin_prefetch(from + at, 0, 2);
+  }
+}
+
 /// Rows that lie in the image, from `from` on.
 void WindowReader::copy_rows(const std::byte* from, const LoweredSource& source, std::int64_t rows,
                              std::byte* room) const {

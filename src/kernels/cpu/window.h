@@ -23,6 +23,10 @@ class WindowReader {
                                       std::int32_t c, std::int32_t y, std::int64_t rows,
                                       std::byte* room) const;
 
+  /// Asks for row y of the window to come into the cache, if it lies in the image.
+  void touch_row(const std::byte* image, const LoweredSource& source, std::int32_t c,
+                 std::int32_t y) const noexcept;
+
   /// Whether rows [y0, y1) of the window lie in the image as `rows` gives them.
   [[nodiscard]] bool contiguous(const LoweredSource& source, std::int32_t y0,
                                 std::int32_t y1) const noexcept;

@@ -1,0 +1,362 @@
+#include "kernels/cpu/resample_ops.h"
+
+#include <algorithm>
+#include <type_traits>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/cpu/resample_ops.cc"
+#include <hwy/cache_control.h>
+#include <hwy/foreach_target.h>  // must come before highway.h
+#include <hwy/highway.h>
+
+#include "kernels/cpu/simd_pixel-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace medley::HWY_NAMESPACE {
+namespace {
+
+using Ints = hn::RebindToSigned<Floats>;
+using Int = hn::Vec<Ints>;
+
+// ---- rows ----
+
+template <typename In, typename Value>
+HWY_INLINE void row_loop(const In* a, const In* b, float* out, std::int64_t n, const Value& value) {
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(Floats()));
+  std::int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    store_floats(value(load_floats(a + i), load_floats(b + i)), out + i);
+  }
+  if (i < n) {
+    store_tail(value(load_floats(TailBuffer<In>(a + i, n - i).values),
+                     load_floats(TailBuffer<In>(b + i, n - i).values)),
+               out + i, n - i);
+  }
+}
+
+template <typename In>
+void interpolate_rows(const void* row_a, const void* row_b, float fraction, float* out,
+                      std::int64_t n) {
+  const auto* a = static_cast<const In*>(row_a);
+  const auto* b = static_cast<const In*>(row_b);
+  const float rest = 1.0f - fraction;
+  const auto first = [](Float v, Float) HWY_ATTR { return v; };
+  if (fraction == 0) return row_loop(a, a, out, n, first);
+  if (rest == 0) return row_loop(b, b, out, n, first);
+  const Float wa = hn::Set(Floats(), rest);
+  const Float wb = hn::Set(Floats(), fraction);
+  row_loop(a, b, out, n,
+           [&](Float va, Float vb) HWY_ATTR { return hn::Add(hn::Mul(va, wa), hn::Mul(vb, wb)); });
+}
+
+// ---- where columns read ----
+
+/// Offsets from the first column of each vector on.
+void arrange_values(ColumnTaps& taps) {
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(Floats()));
+  for (std::int64_t i = 0; i < taps.slots; i += lanes) {
+    const std::int32_t base = taps.offset[i];
+    taps.base[i / lanes] = base;
+    for (std::int64_t k = i; k < i + lanes; ++k) taps.offset[k] -= base;
+  }
+}
+
+/// Bytes of a vector's columns are taken from as many 4-byte lanes as a vector has, if they lie
+/// close enough together.
+bool arrange_bytes(ColumnTaps& taps) {
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(Floats()));
+  // The right neighbours are read one byte further on.
+  const std::int64_t last_base = taps.width - 1 - 4 * lanes;
+  if (HWY_TARGET == HWY_SCALAR || lanes < 8 || last_base < 0) return false;
+  const auto base_of = [&](std::int64_t i) {
+    return static_cast<std::int32_t>(std::min<std::int64_t>(taps.offset[i], last_base));
+  };
+  for (std::int64_t i = 0; i < taps.slots; i += lanes) {
+    if (taps.offset[i + lanes - 1] - base_of(i) >= 4 * lanes) return false;
+  }
+  for (std::int64_t i = 0; i < taps.slots; i += lanes) {
+    const std::int32_t base = base_of(i);
+    taps.base[i / lanes] = base;
+    for (std::int64_t k = i; k < i + lanes; ++k) {
+      const auto offset = static_cast<std::uint32_t>(taps.offset[k] - base);
+      const auto block_byte = static_cast<std::uint32_t>(k % 4 * 4);
+      taps.byte[k] = 0x80808000u | (block_byte + offset % 4);  // the other bytes become 0
+      taps.offset[k] = static_cast<std::int32_t>(offset / 4);
+    }
+  }
+  return true;
+}
+
+void arrange(ColumnTaps& taps, bool bytes) {
+  taps.weights_differ_from_0 = true;
+  for (std::int64_t i = 0; i < taps.slots; ++i) {
+    if (taps.offset[i] == taps.width - 1 && taps.width > 1) {
+      // Nothing is to the right of the last value, so it becomes a right neighbour.
+      taps.offset[i] -= 1;
+      taps.fraction[i] = 1;
+    }
+    taps.rest[i] = 1.0f - taps.fraction[i];
+    if (taps.fraction[i] == 0 || taps.rest[i] == 0) taps.weights_differ_from_0 = false;
+  }
+  // Whole vectors.
+  for (std::int64_t i = taps.slots; i < taps.slots + ColumnTaps::kRoom; ++i) {
+    taps.offset[i] = taps.offset[taps.slots - 1];
+    taps.fraction[i] = taps.fraction[taps.slots - 1];
+    taps.rest[i] = taps.rest[taps.slots - 1];
+  }
+  taps.bytes = bytes && arrange_bytes(taps);
+  if (!taps.bytes) arrange_values(taps);
+}
+
+// ---- columns ----
+
+/// Values at some positions, and next to them on the right.
+struct Neighbours {
+  Float left;
+  Float right;
+};
+
+/// p[offset] for offsets below two vectors; what others give does not matter.
+HWY_INLINE Float lookup_pair([[maybe_unused]] const float* p, [[maybe_unused]] Int offset) {
+  const Floats d;
+#if HWY_TARGET == HWY_SCALAR
+  return hn::Zero(d);
+#elif HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
+  return Float{_mm512_permutex2var_ps(load_floats(p).raw, offset.raw, load_floats(p + 16).raw)};
+#else
+  const Ints di;
+  const auto lanes = static_cast<std::int32_t>(hn::Lanes(d));
+  const auto lane = hn::IndicesFromVec(d, hn::And(offset, hn::Set(di, lanes - 1)));
+  const auto high = hn::Ne(hn::And(offset, hn::Set(di, lanes)), hn::Zero(di));
+  return hn::IfThenElse(hn::RebindMask(d, high), hn::TableLookupLanes(load_floats(p + lanes), lane),
+                        hn::TableLookupLanes(load_floats(p), lane));
+#endif
+}
+
+/// By permuting vectors of `a`; false if the positions lie too far apart.
+HWY_INLINE bool permute_neighbours(const float* a, const std::int32_t* offset, Neighbours& result) {
+  constexpr std::int64_t kMost = 6;
+  const Floats d;
+  const Ints di;
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  const std::int64_t last = offset[lanes - 1];
+  if (HWY_TARGET == HWY_SCALAR || lanes < 8 || last >= kMost * lanes) return false;
+  const Int at = hn::LoadU(di, offset);
+  result = {lookup_pair(a, at), lookup_pair(a + 1, at)};
+  for (std::int64_t first = 2 * lanes; first <= last; first += 2 * lanes) {
+    const auto here =
+        hn::RebindMask(d, hn::Gt(at, hn::Set(di, static_cast<std::int32_t>(first - 1))));
+    result.left = hn::IfThenElse(here, lookup_pair(a + first, at), result.left);
+    result.right = hn::IfThenElse(here, lookup_pair(a + first + 1, at), result.right);
+  }
+  return true;
+}
+
+/// One by one, which is faster than gather instructions.
+HWY_INLINE Neighbours load_neighbours(const float* a, const std::int32_t* offset) {
+  const hn::CappedTag<float, 2> pair;
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(Floats()));
+  HWY_ALIGN float pairs[std::size_t{2} * HWY_MAX_BYTES / sizeof(float)];
+  for (std::int64_t i = 0; i < lanes; ++i) {
+    if constexpr (hn::MaxLanes(pair) == 2) {
+      hn::StoreU(hn::LoadU(pair, a + offset[i]), pair, pairs + 2 * i);
+    } else {
+      pairs[2 * i] = a[offset[i]];
+      pairs[2 * i + 1] = a[offset[i] + 1];
+    }
+  }
+  Neighbours result;
+  hn::LoadInterleaved2(Floats(), pairs, result.left, result.right);
+  return result;
+}
+
+// ---- sources: at(i) is the vector of slots from i on ----
+
+struct LineSource {
+  const float* line;
+  const ColumnTaps& taps;
+
+  LineSource(const ShrunkSource& source, const ColumnTaps& t) : line(source.line), taps(t) {}
+
+  HWY_INLINE Float at(std::int64_t i) const {
+    const Floats d;
+    const float* from = line + taps.base[i / static_cast<std::int64_t>(hn::Lanes(d))];
+    Neighbours n;
+    if (!permute_neighbours(from, taps.offset + i, n)) n = load_neighbours(from, taps.offset + i);
+    const Float fraction = load_floats(taps.fraction + i);
+    const Float rest = load_floats(taps.rest + i);
+    const Float sum = hn::Add(hn::Mul(n.left, rest), hn::Mul(n.right, fraction));
+    if (taps.weights_differ_from_0) return sum;
+    const Float with_right = hn::IfThenElse(hn::Eq(rest, hn::Zero(d)), n.right, sum);
+    return hn::IfThenElse(hn::Eq(fraction, hn::Zero(d)), n.left, with_right);
+  }
+};
+
+/// Bytes are finite, so a weight of 0 needs no care.
+struct ByteSource {
+  const std::uint8_t* a;
+  const std::uint8_t* b;
+  float fraction;
+  const ColumnTaps& taps;
+
+  ByteSource(const ShrunkSource& source, const ColumnTaps& t)
+      : a(source.a), b(source.b), fraction(source.fraction), taps(t) {}
+
+#if HWY_TARGET == HWY_SCALAR
+  HWY_INLINE Float at(std::int64_t /*i*/) const { return hn::Zero(Floats()); }
+#else
+  HWY_INLINE Float at(std::int64_t i) const {
+    const Floats d;
+    const Ints di;
+    const hn::Repartition<std::uint8_t, Floats> d8;
+    const std::int64_t base = taps.base[i / static_cast<std::int64_t>(hn::Lanes(d))];
+    const auto lane = hn::IndicesFromVec(di, hn::LoadU(di, taps.offset + i));
+    const auto byte = hn::BitCast(d8, hn::LoadU(hn::RebindToUnsigned<Floats>(), taps.byte + i));
+    const auto values = [&](const std::uint8_t* row) HWY_ATTR {
+      const auto found = hn::TableLookupLanes(hn::BitCast(di, hn::LoadU(d8, row + base)), lane);
+      return hn::ConvertTo(d,
+                           hn::BitCast(di, hn::TableLookupBytesOr0(hn::BitCast(d8, found), byte)));
+    };
+    const Float weight_a = hn::Set(d, 1.0f - fraction);
+    const Float weight_b = hn::Set(d, fraction);
+    const Float left = hn::Add(hn::Mul(values(a), weight_a), hn::Mul(values(b), weight_b));
+    const Float right = hn::Add(hn::Mul(values(a + 1), weight_a), hn::Mul(values(b + 1), weight_b));
+    return hn::Add(hn::Mul(left, load_floats(taps.rest + i)),
+                   hn::Mul(right, load_floats(taps.fraction + i)));
+  }
+#endif
+};
+
+template <typename Source>
+HWY_INLINE void shrink_loop(const Source& source, std::int64_t begin, float* out, std::int64_t n) {
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(Floats()));
+  // One place for whole vectors and the rest, or the compiler does not inline what it calls.
+  for (std::int64_t i = 0; i < n; i += lanes) {
+    const Float v = source.at(begin + i);
+    if (HWY_LIKELY(i + lanes <= n)) {
+      store_floats(v, out + i);
+    } else {
+      store_tail(v, out + i, n - i);
+    }
+  }
+}
+
+void shrink(const ShrunkSource& source, const ColumnTaps& taps, std::int64_t begin, float* out,
+            std::int64_t n) {
+  if (taps.bytes) return shrink_loop(ByteSource(source, taps), begin, out, n);
+  shrink_loop(LineSource(source, taps), begin, out, n);
+}
+
+// ---- rows with a box ----
+
+/// Normalises and stores, past the caches if the style says so.
+struct RowWriter {
+  float* out;
+  std::int64_t n;
+  bool affine;
+  bool stream;
+  Float scale;
+  Float bias;
+
+  RowWriter(const RowStyle& style, float* to, std::int64_t count)
+      : out(to), n(count), affine(style.affine.scale != nullptr), stream(style.stream) {
+    const Floats d;
+    scale = hn::Set(d, affine ? style.affine.scale[0] : 1.0f);
+    bias = hn::Set(d, affine ? style.affine.bias[0] : 0.0f);
+  }
+  HWY_INLINE void put(Float v, std::int64_t i) const {
+    const Floats d;
+    const Float result = affine ? hn::Add(hn::Mul(v, scale), bias) : v;
+    if (HWY_UNLIKELY(i + static_cast<std::int64_t>(hn::Lanes(d)) > n)) {
+      store_tail(result, out + i, n - i);
+    } else if (stream) {
+      hn::Stream(result, d, out + i);
+    } else {
+      store_floats(result, out + i);
+    }
+  }
+};
+
+template <typename In>
+struct OwnRow {
+  const In* own;
+  std::int64_t n;
+  std::int64_t ahead;
+
+  HWY_INLINE Float at(std::int64_t i) const {
+    const bool whole = i + static_cast<std::int64_t>(hn::Lanes(Floats())) <= n;
+    if (HWY_LIKELY(whole)) return load_floats(own + i);
+    return load_floats(TailBuffer<In>(own + i, n - i).values);
+  }
+  /// Columns [begin, end), whole vectors.
+  HWY_INLINE void copy(std::int64_t begin, std::int64_t end, const RowWriter& writer) const {
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(Floats()));
+    constexpr std::int64_t kLineMask = 64 / static_cast<std::int64_t>(sizeof(In)) - 1;
+    for (std::int64_t i = begin; i < end; i += lanes) {
+      if ((i & kLineMask) == 0 || i == begin) {
+        hwy::Prefetch(reinterpret_cast<const char*>(own + i) + ahead);
+      }
+      writer.put(at(i), i);
+    }
+  }
+};
+
+template <typename In, typename Source>
+HWY_INLINE void paste_loop(const OwnRow<In>& own, const Source& source, const ShrunkSpan& span,
+                           const RowWriter& writer) {
+  const Floats d;
+  const Ints di;
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  const std::int64_t begin = span.left / lanes * lanes;
+  const std::int64_t end = (span.right + lanes - 1) / lanes * lanes;
+  own.copy(0, begin, writer);
+  for (std::int64_t i = begin; i < end; i += lanes) {
+    Float v = source.at(span.slot + i);
+    if (i < span.left || i + lanes > span.right) {
+      const auto column = hn::Add(hn::Iota(di, 0), hn::Set(di, static_cast<std::int32_t>(i)));
+      const auto before = hn::Lt(column, hn::Set(di, static_cast<std::int32_t>(span.left)));
+      const auto inside = hn::Lt(column, hn::Set(di, static_cast<std::int32_t>(span.right)));
+      v = hn::IfThenElse(hn::RebindMask(d, hn::AndNot(before, inside)), v, own.at(i));
+    }
+    writer.put(v, i);
+  }
+  own.copy(end, own.n, writer);
+}
+
+template <typename In>
+void paste(const void* own, const ShrunkSource& source, const ColumnTaps& taps,
+           const ShrunkSpan& span, const RowStyle& style, float* out, std::int64_t n) {
+  const OwnRow<In> row{static_cast<const In*>(own), n, style.ahead};
+  const RowWriter writer(style, out, n);
+  if constexpr (std::is_same_v<In, std::uint8_t>) {
+    if (taps.bytes) return paste_loop(row, ByteSource(source, taps), span, writer);
+  }
+  paste_loop(row, LineSource(source, taps), span, writer);
+}
+
+constexpr ResampleOps kOps = {
+    {interpolate_rows<std::uint8_t>, interpolate_rows<F16>, interpolate_rows<BF16>,
+     interpolate_rows<float>},
+    arrange,
+    shrink,
+    {paste<std::uint8_t>, paste<F16>, paste<BF16>, paste<float>},
+};
+
+}  // namespace
+
+const ResampleOps* get_resample_ops() { return &kOps; }
+
+}  // namespace medley::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+
+namespace medley {
+
+HWY_EXPORT(get_resample_ops);
+
+const ResampleOps& resample_ops() { return *HWY_DYNAMIC_DISPATCH(get_resample_ops)(); }
+
+}  // namespace medley
+
+#endif  // HWY_ONCE
