@@ -161,7 +161,7 @@ double calibrate_tau(std::int32_t cy, std::int32_t cx, ImageSize size, double me
     t = next;
     // The error of a step is about the square of its length, less if the bend is known; the mean
     // feels it by the slope.
-    const bool small = step < 1e-4 && step * step * -slope < (bend_known ? 1.6e-11 : 1e-12);
+    const bool small = step < 3e-4 && step * step * -slope < (bend_known ? 1.6e-10 : 1e-12);
     if (step == 0 || (safe && small)) break;
   }
   return kPi / (exp_of(t) * pixels);

@@ -18,6 +18,9 @@ constexpr std::int64_t kParallelBytes = 1 << 17;
 /// band is still in a near cache when the next output has it as its own. Reading and writing on for
 /// longer is worth more than staying in the nearest one.
 constexpr std::int64_t kBandBytes = 640 << 10;
+/// In place, bands are narrower: boxes of a batch may lie in a few rows, and all threads shall have
+/// some of them.
+constexpr std::int64_t kInPlaceBandBytes = 200 << 10;
 /// Outputs in a row that one thread takes.
 constexpr std::int64_t kChain = 16;
 
@@ -73,7 +76,7 @@ void mix_in_place(const EntryContext& context, int threads) {
     saved.resize(static_cast<std::size_t>(job.in.strides.image * size_of(job.in.dtype)));
   }
   // No windows here, so rows do not depend on other rows: each thread takes bands of every image.
-  const std::int64_t rounds = ceil_div(ceil_div(image_bytes(job), kBandBytes), threads);
+  const std::int64_t rounds = ceil_div(ceil_div(image_bytes(job), kInPlaceBandBytes), threads);
   const Bands bands{context.plan.size.height,
                     std::min<std::int64_t>(rounds * threads, context.plan.size.height)};
   parallel_for(bands.parts, threads, [&](std::int64_t part) {
