@@ -45,7 +45,7 @@ std::string wrap(const std::string& text, std::size_t width, std::size_t indent)
 std::string HelpFormatter::make_usage(const CLI::App* app, std::string name) const {
   std::string full = app->get_parent() != nullptr ? app->get_name() : name;
   for (const CLI::App* up = app->get_parent(); up != nullptr; up = up->get_parent()) {
-    full = up->get_name() + ' ' + full;
+    full.insert(0, up->get_name() + ' ');
   }
   std::string out = fmt::format("\nUsage: {}", full.empty() ? app->get_name() : full);
   if (!app->get_subcommands({}).empty()) out += " VERB";

@@ -130,9 +130,7 @@ void StagedFolder::clean_up() noexcept {
   std::error_code ignored;
   if (!staging_.empty()) fs::remove_all(staging_, ignored);
   // Innermost first; one that something else was put into stays.
-  for (auto folder = created_.rbegin(); folder != created_.rend(); ++folder) {
-    fs::remove(*folder, ignored);
-  }
+  for (std::size_t i = created_.size(); i-- > 0;) fs::remove(created_[i], ignored);
 }
 
 std::span<const std::uint8_t> bytes_of(std::string_view text) {

@@ -11,7 +11,7 @@ namespace medley {
 namespace {
 
 constexpr std::int32_t kSide = 32;
-constexpr std::int64_t kPixels = 3 * kSide * kSide;
+constexpr std::int64_t kPixels = std::int64_t{3} * kSide * kSide;
 
 /// A record is some label bytes, of which the last counts, and a planar image.
 struct Format {

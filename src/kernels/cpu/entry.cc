@@ -390,7 +390,8 @@ void EntryMixer::mix_floats(std::int32_t c, const Run& run, const std::byte* own
     case MaskKind::field: {
       const float* mask = context.plan.fields + e.field + std::int64_t{run.y} * context.width;
       if (context.unit > 1) {
-        context.lines.repeat(mask, context.unit, mask_wide_, run.rows * context.width);
+        context.lines.repeat(mask, context.unit, mask_wide_,
+                             std::int64_t{run.rows} * context.width);
         mask = mask_wide_;
       }
       return context.ops.blend_mask(own, partner, mask, how, out, n);
@@ -515,7 +516,7 @@ const std::byte* EntryMixer::planes(const std::byte* base, const LoweredSource& 
                                     const Run& run, std::size_t room) const {
   const std::byte* from = window(base, source, 0, run, room);
   context_.lines.deinterleave(from, context_.in_size, context_.channels, plane_rooms_[room],
-                              run.rows * context_.width);
+                              std::int64_t{run.rows} * context_.width);
   return plane_rooms_[room];
 }
 
