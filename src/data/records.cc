@@ -44,7 +44,7 @@ std::vector<std::uint8_t> gunzip(std::vector<std::uint8_t>& packed, const std::s
     if (status != Z_OK && status != Z_STREAM_END) {
       fail_io(fmt::format("{} is truncated or not a gzip file, at byte {}", name, stream.total_in));
     }
-    result.resize(result.size() - stream.avail_out);
+    result.resize(at + kPiece - std::min<std::size_t>(stream.avail_out, kPiece));
     if (result.size() > most) fail_io(fmt::format("{} unpacks to more than {} bytes", name, most));
   }
   return result;

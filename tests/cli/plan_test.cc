@@ -182,9 +182,8 @@ TEST_F(PlanVerb, DrawnLabelsTakeLam) {
 }
 
 TEST_F(PlanVerb, ProbabilityZeroMixesNothing) {
-  for (const json& entry : plan_json({"--method", "hmix", "--prob", "0"})["entries"]) {
-    EXPECT_EQ(entry["label_weight"], 1);
-  }
+  const json plan = plan_json({"--method", "hmix", "--prob", "0"});
+  for (const json& entry : plan["entries"]) EXPECT_EQ(entry["label_weight"], 1);
 }
 
 TEST_F(PlanVerb, ModesShareDraws) {
