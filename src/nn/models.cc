@@ -31,11 +31,6 @@ tnn::BatchNorm2d norm(std::int64_t channels) {
   return layer;
 }
 
-template <typename Block>
-void append(tnn::Sequential& layers, Block block) {
-  layers->push_back(std::move(block));  // NOLINT(modernize-use-emplace): it has none
-}
-
 /// Means over the pixels, in the type of the layer that reads them.
 Tensor pooled(const Tensor& x, const tnn::LinearImpl& reader) {
   return torch::adaptive_avg_pool2d(x, {1, 1}).flatten(1).to(reader.weight.scalar_type());
@@ -92,10 +87,10 @@ class PreActResNet : public Model {
       const std::int64_t planes = std::int64_t{64} << stage;
       tnn::Sequential layer;
       for (std::int64_t b = 0; b < blocks[stage]; ++b) {
-        append(layer, PreActBlock(in, planes, b == 0 && stage > 0 ? 2 : 1, bottleneck));
+        layer->push_back(PreActBlock(in, planes, b == 0 && stage > 0 ? 2 : 1, bottleneck));
         in = bottleneck ? 4 * planes : planes;
       }
-      layers_.push_back(register_module(fmt::format("layer{}", stage + 1), layer));
+      layers_.emplace_back(register_module(fmt::format("layer{}", stage + 1), layer));
     }
     linear_ = register_module("linear", tnn::Linear(in, classes));
   }
@@ -143,10 +138,10 @@ class WideResNet : public Model {
       const std::int64_t planes = (16 << stage) * widen;
       tnn::Sequential layer;
       for (std::int64_t b = 0; b < (depth - 4) / 6; ++b) {
-        append(layer, WideBlock(in, planes, b == 0 && stage > 0 ? 2 : 1));
+        layer->push_back(WideBlock(in, planes, b == 0 && stage > 0 ? 2 : 1));
         in = planes;
       }
-      layers_.push_back(register_module(fmt::format("layer{}", stage + 1), layer));
+      layers_.emplace_back(register_module(fmt::format("layer{}", stage + 1), layer));
     }
     bn1_ = register_module("bn1", tnn::BatchNorm2d(tnn::BatchNorm2dOptions(in).momentum(0.9)));
     linear_ = register_module("linear", tnn::Linear(in, classes));
@@ -212,10 +207,10 @@ class ResNet : public Model {
       const std::int64_t planes = shape.planes << stage;
       tnn::Sequential layer;
       for (std::int64_t b = 0; b < shape.blocks[stage]; ++b) {
-        append(layer, ResBlock(in, planes, b == 0 && stage > 0 ? 2 : 1, shape.bottleneck));
+        layer->push_back(ResBlock(in, planes, b == 0 && stage > 0 ? 2 : 1, shape.bottleneck));
         in = shape.bottleneck ? 4 * planes : planes;
       }
-      layers_.push_back(register_module(fmt::format("layer{}", stage + 1), layer));
+      layers_.emplace_back(register_module(fmt::format("layer{}", stage + 1), layer));
     }
     fc_ = register_module("fc", tnn::Linear(in, classes));
     init_fan_out(*this);
