@@ -4,8 +4,8 @@
 
 namespace medley::nn {
 
-/// A value on its way through a residual network: x, or the sum of x and `rest`, which is left to
-/// whoever reads it, for he can add and normalise in one pass.
+/// A value on its way through a residual network: x, or the sum of x and `rest`, which its reader
+/// takes, since a reader can add and normalise in one pass.
 struct Residual {
   torch::Tensor x;
   torch::Tensor rest;  // may be undefined

@@ -89,6 +89,7 @@ void draw_panel(Canvas& canvas, const LineFigure& figure, const LinePanel& panel
     std::vector<Point>& points = lines.emplace_back();
     for (const Point p : curve.points) points.push_back(place(p));
     canvas.polyline(points, curve.colour, 2);
+    if (points.size() == 1) canvas.disc(points[0], 3, curve.colour);  // no line to be seen
   }
   canvas.unclip();
   draw_legend(canvas, panel.curves, x + kWidth, top, lines);

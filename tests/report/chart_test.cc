@@ -18,6 +18,14 @@ using testing::ThrowsMessage;
 
 int brightness(Rgb c) { return 2 * c.r + 5 * c.g + c.b; }
 
+std::int64_t pixels_of(const Image& image, Rgb c) {
+  std::int64_t pixels = 0;
+  for (std::size_t i = 0; i < image.rgb.size(); i += 3) {
+    pixels += image.rgb[i] == c.r && image.rgb[i + 1] == c.g && image.rgb[i + 2] == c.b ? 1 : 0;
+  }
+  return pixels;
+}
+
 TEST(Chart, ColoursGrowBrighter) {
   for (int i = 1; i <= 20; ++i) {
     EXPECT_GT(brightness(scale_colour(i / 20.0)), brightness(scale_colour((i - 1) / 20.0)));
@@ -38,15 +46,18 @@ TEST(Chart, MapsShowTheirValues) {
   figure.title = "t";
   figure.panels.push_back({"p", "n", {1, 2}, {0, 1}});
   const Image image = draw_figure(figure);
-  const auto shows = [&](Rgb c) {
-    std::int64_t pixels = 0;
-    for (std::size_t i = 0; i < image.rgb.size(); i += 3) {
-      pixels += image.rgb[i] == c.r && image.rgb[i + 1] == c.g && image.rgb[i + 2] == c.b ? 1 : 0;
-    }
-    return pixels;
+  EXPECT_GT(pixels_of(image, scale_colour(0)), 10000);  // cells are 102 pixels wide
+  EXPECT_GT(pixels_of(image, scale_colour(1)), 10000);
+}
+
+TEST(Chart, ASinglePointIsSeen) {
+  constexpr Rgb kRed = {200, 0, 0};
+  const auto red = [&](const std::vector<Point>& points) {
+    const Curve grey{"g", {90, 90, 90}, {{0, 0}, {2, 2}}};
+    return pixels_of(
+        draw_figure(LineFigure{"t", "", "x", "y", {{"p", {grey, {"c", kRed, points}}}}}), kRed);
   };
-  EXPECT_GT(shows(scale_colour(0)), 10000);  // cells are 102 pixels wide
-  EXPECT_GT(shows(scale_colour(1)), 10000);
+  EXPECT_GT(red({{1, 0.5}}), red({}) + 10);
 }
 
 TEST(Chart, LegendStandsWhereCurvesDoNot) {

@@ -47,6 +47,22 @@ void set_rules(const TrainOptions& options) {
   }
 }
 
+/// Copies of tensors, to put back what steps that do not count have changed.
+class Snapshot {
+ public:
+  /// Tensors of the host change in no step.
+  void keep(const Tensor& tensor) {
+    if (tensor.is_cuda()) kept_.emplace_back(tensor, tensor.clone());
+  }
+  void restore() {
+    torch::NoGradGuard no_grad;
+    for (auto& [tensor, copy] : kept_) tensor.copy_(copy);
+  }
+
+ private:
+  std::vector<std::pair<Tensor, Tensor>> kept_;
+};
+
 /// Knows a recent loss without waiting for the device, and keeps the host from running far ahead of
 /// it.
 class LossWatch {
@@ -222,16 +238,12 @@ class CudaEngine : public Engine {
   StepProfile profile() override {
     const std::lock_guard lock(device_mutex());
     const c10::cuda::CUDAStreamGuard guard(stream_);
-    // Everything that the timed steps change is put back afterwards.
-    std::vector<std::pair<Tensor, Tensor>> kept;
-    const auto keep = [&](const Tensor& t) {
-      if (t.is_cuda()) kept.emplace_back(t, t.clone());
-    };
+    Snapshot before_steps;  // of everything that the timed steps change
     for (const NamedTensors& tensors :
          {parameters_->values(), parameters_->optimiser_state(), parameters_->average()}) {
-      for (const auto& [name, tensor] : tensors) keep(tensor);
+      for (const auto& [name, tensor] : tensors) before_steps.keep(tensor);
     }
-    for (const Tensor& t : {step_, loss_sum_}) keep(t);
+    for (const Tensor& t : {step_, loss_sum_}) before_steps.keep(t);
     step_.zero_();
     StepProfile profile;
     double before = 0;
@@ -252,8 +264,7 @@ class CudaEngine : public Engine {
                             static_cast<double>(steps_timed_);
     }
     profile.parts.emplace_back("gaps", std::max(0.0, profile.ms_per_step - before));
-    torch::NoGradGuard no_grad;
-    for (auto& [tensor, copy] : kept) tensor.copy_(copy);
+    before_steps.restore();
     parameters_->refresh_model();
     graph_.reset();  // its gradients are gone
     return profile;
@@ -354,24 +365,18 @@ class CudaEngine : public Engine {
 
   /// Leaves everything as it was, except that the gradients are the graph's.
   std::unique_ptr<at::cuda::CUDAGraph> capture(Until until) {
-    std::vector<std::pair<Tensor, Tensor>> kept;
-    for (const Tensor& buffer : model_->buffers()) kept.emplace_back(buffer, buffer.clone());
-    for (const Tensor& t : {step_, loss_sum_}) kept.emplace_back(t, t.clone());
+    Snapshot before_steps;
+    for (const Tensor& buffer : model_->buffers()) before_steps.keep(buffer);
+    for (const Tensor& t : {step_, loss_sum_}) before_steps.keep(t);
+    parameters_->drop_gradients();
+    // Gradients that are there would be added to; the graph must make its own.
     const auto warm_up = [&] {
-      parameters_->drop_gradients();
       record_step(std::min(until, Until::backward));
+      parameters_->drop_gradients();
     };
-    const auto record = [&] { record_step(until); };
-    // The last of the warm-ups leaves gradients; the graph must make its own.
-    auto graph = capture_graph(
-        [&] {
-          warm_up();
-          parameters_->drop_gradients();
-        },
-        record);
+    auto graph = capture_graph(warm_up, [&] { record_step(until); });
     parameters_->find_gradients();
-    torch::NoGradGuard no_grad;
-    for (auto& [tensor, copy] : kept) tensor.copy_(copy);
+    before_steps.restore();
     return graph;
   }
 
