@@ -13,6 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "support/forks.h"
+
 namespace medley {
 namespace {
 
@@ -88,13 +90,6 @@ TEST(ParallelFor, MayBeCalledFromSeveralThreads) {
   EXPECT_EQ(wrong, 0);
 }
 
-#if defined(__SANITIZE_THREAD__)
-constexpr bool kForks = false;
-#else
-constexpr bool kForks = true;
-#endif
-constexpr const char* kNoForks = "ThreadSanitizer mistakes a child's threads for its parent's";
-
 /// Runs `body` in a forked process that ends by itself after some seconds at most; its wait status.
 int status_of_child(const std::function<void()>& body) {
   constexpr unsigned kSeconds = 20;  // a child that hangs dies of SIGALRM
@@ -110,7 +105,7 @@ int status_of_child(const std::function<void()>& body) {
 }
 
 TEST(ParallelFor, WorksInAForkedChild) {
-  if (!kForks) GTEST_SKIP() << kNoForks;
+  if (!test::kForks) GTEST_SKIP() << test::kNoForks;
   ASSERT_TRUE(each_once(visits(64, 4)));  // the parent's workers exist
   const int status = status_of_child([] {
     bool good = true;
@@ -122,7 +117,7 @@ TEST(ParallelFor, WorksInAForkedChild) {
 }
 
 TEST(ParallelFor, ForkedWhileWorkersAreBusyWorksInTheChild) {
-  if (!kForks) GTEST_SKIP() << kNoForks;
+  if (!test::kForks) GTEST_SKIP() << test::kNoForks;
   std::atomic<bool> stop{false};
   std::thread busy([&] {
     while (!stop) (void)visits(16, 3);
@@ -137,7 +132,7 @@ TEST(ParallelFor, ForkedWhileWorkersAreBusyWorksInTheChild) {
 }
 
 TEST(ParallelFor, LetsAForkedChildExit) {
-  if (!kForks) GTEST_SKIP() << kNoForks;
+  if (!test::kForks) GTEST_SKIP() << test::kNoForks;
   ASSERT_TRUE(each_once(visits(64, 4)));
   const int status = status_of_child([] { std::exit(each_once(visits(64, 4)) ? 0 : 1); });
   EXPECT_TRUE(WIFEXITED(status)) << "killed by signal " << WTERMSIG(status);

@@ -15,6 +15,7 @@
 
 #include "core/statistics.h"
 #include "plan/plans.h"
+#include "support/forks.h"
 
 namespace medley {
 namespace {
@@ -106,6 +107,7 @@ TEST_P(PerSampleDraws, MayBeAskedForByManyThreadsAtOnce) {
 }
 
 TEST_P(PerSampleDraws, DoNotDependOnTheProcess) {
+  if (!test::kForks) GTEST_SKIP() << test::kNoForks;
   PlanRequest request;
   request.batch = 20;
   request.dataset_size = kDataset;
