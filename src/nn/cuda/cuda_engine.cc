@@ -9,6 +9,7 @@
 #include <c10/cuda/CUDAGuard.h>
 #include <cuda_runtime.h>
 #include <fmt/format.h>
+#include <torch/version.h>
 
 #include "core/check.h"
 #include "kernels/cuda/check.h"
@@ -44,6 +45,10 @@ void set_rules(const TrainOptions& options) {
     // cuBLAS reads it when it is first used; one that the user has set stays.
     (void)setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", /*overwrite=*/0);
     context.setDeterministicAlgorithms(true, /*warn_only=*/false);
+#if TORCH_VERSION_MAJOR >= 2
+    // Nothing here reads memory before it is written to.
+    context.setDeterministicFillUninitializedMemory(false);
+#endif
   }
 }
 
