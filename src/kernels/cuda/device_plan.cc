@@ -1,6 +1,8 @@
 #include "kernels/cuda/device_plan.h"
 
 #include <algorithm>
+#include <array>
+#include <span>
 #include <vector>
 
 #include <fmt/format.h>
@@ -93,6 +95,13 @@ HostPlan lower_steps(std::span<const MixPlan> steps, std::int64_t images) {
   return host;
 }
 
+/// The tables in the order in which they lie in memory.
+std::array<std::span<const std::byte>, 4> parts_of(const HostPlan& host) {
+  return {std::as_bytes(std::span(host.tables.entries)), std::as_bytes(std::span(host.labels)),
+          std::as_bytes(std::span(host.tables.terms)),
+          std::as_bytes(std::span(host.tables.fields))};
+}
+
 void upload(const HostPlan& host, std::int64_t images, Allocation from, DevicePlan::Impl& p) {
   p.steps = host.steps;
   p.batch = host.batch;
@@ -100,23 +109,29 @@ void upload(const HostPlan& host, std::int64_t images, Allocation from, DevicePl
   p.size = host.size;
   p.label_terms = host.label_terms;
   p.needs = host.tables.needs;
-  p.entries = DeviceArray<DeviceEntry>(std::span<const DeviceEntry>(host.tables.entries), from);
-  p.terms = DeviceArray<LoweredTerm>(std::span<const LoweredTerm>(host.tables.terms), from);
-  p.fields = DeviceArray<float>(std::span<const float>(host.tables.fields), from);
-  p.label_weights = DeviceArray<LabelTerm>(std::span<const LabelTerm>(host.labels), from);
+  const auto parts = parts_of(host);
+  p.label_begin = padded(parts[0].size());
+  p.terms_begin = p.label_begin + padded(parts[1].size());
+  p.fields_begin = p.terms_begin + padded(parts[2].size());
+  p.end = p.fields_begin + padded(parts[3].size());
+  p.memory = DeviceArray<std::byte>(p.end, from);
+  copy_parts(parts, p.memory.get(), from.stream);
+  if (!from.ordered) MEDLEY_CUDA_CHECK(cudaStreamSynchronize(from.stream));
 }
 
 /// Whether kernels and memory that were chosen for `p` serve for `host` as well.
 bool serves(const DevicePlan::Impl& p, const HostPlan& host) {
   const PlanNeeds& needs = host.tables.needs;
+  const auto parts = parts_of(host);
   bool kernels = p.needs.windows || !needs.windows;
   kernels = kernels && (p.needs.resampled_outside || !needs.resampled_outside);
   for (std::int32_t i = 0; i < kFamilies; ++i) {
     kernels = kernels && (p.needs.families[i] || !needs.families[i]);
   }
   return kernels && p.steps == host.steps && p.batch == host.batch && p.size == host.size &&
-         p.label_terms == host.label_terms && p.terms.holds(host.tables.terms) &&
-         p.fields.holds(host.tables.fields);
+         p.label_terms == host.label_terms &&
+         padded(parts[2].size()) <= p.fields_begin - p.terms_begin &&
+         padded(parts[3].size()) <= p.end - p.fields_begin;
 }
 
 }  // namespace
@@ -141,10 +156,10 @@ DevicePlan& DevicePlan::operator=(DevicePlan&&) noexcept = default;
 bool DevicePlan::update(std::span<const MixPlan> steps, Stream stream) {
   const HostPlan host = lower_steps(steps, impl_->images);
   if (!serves(*impl_, host)) return false;
-  impl_->entries.fill(host.tables.entries, stream);
-  impl_->terms.fill(host.tables.terms, stream);
-  impl_->fields.fill(host.tables.fields, stream);
-  impl_->label_weights.fill(host.labels, stream);
+  // Each table where kernels expect it, should one have become shorter.
+  const auto parts = parts_of(host);
+  copy_parts(std::span(parts).first(3), impl_->memory.get(), stream);
+  copy_parts(std::span(parts).last(1), impl_->memory.get() + impl_->fields_begin, stream);
   return true;
 }
 

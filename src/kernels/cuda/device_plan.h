@@ -24,10 +24,25 @@ struct DevicePlan::Impl {
   ImageSize size;
   std::int32_t label_terms = 2;
   PlanNeeds needs;
-  DeviceArray<DeviceEntry> entries;  // steps x batch
-  DeviceArray<LoweredTerm> terms;
-  DeviceArray<float> fields;
-  DeviceArray<LabelTerm> label_weights;  // steps x batch x label_terms
+  DeviceArray<std::byte> memory;
+  /// Places in it, the last one its end.
+  std::size_t label_begin = 0;
+  std::size_t terms_begin = 0;
+  std::size_t fields_begin = 0;
+  std::size_t end = 0;
+
+  /// steps x batch
+  [[nodiscard]] const DeviceEntry* entries() const { return at<DeviceEntry>(0); }
+  /// steps x batch x label_terms
+  [[nodiscard]] const LabelTerm* labels() const { return at<LabelTerm>(label_begin); }
+  [[nodiscard]] const LoweredTerm* terms() const { return at<LoweredTerm>(terms_begin); }
+  [[nodiscard]] const float* fields() const { return at<float>(fields_begin); }
+
+ private:
+  template <typename T>
+  [[nodiscard]] const T* at(std::size_t place) const {
+    return reinterpret_cast<const T*>(memory.get() + place);
+  }
 };
 
 }  // namespace medley::cuda

@@ -15,7 +15,7 @@ LabelParams params_of(const DevicePlan& plan, std::span<const std::int64_t> labe
     fail_argument(fmt::format("the plan was uploaded for {} images, but there are {} labels",
                               impl.images, labels.size()));
   }
-  return {impl.label_weights.get(), step, impl.steps, impl.batch, impl.label_terms, labels.data()};
+  return {impl.labels(), step, impl.steps, impl.batch, impl.label_terms, labels.data()};
 }
 
 void check_room(const char* what, std::size_t got, std::int64_t wanted) {

@@ -20,29 +20,39 @@ struct Allocation {
 /// in it for the next.
 [[nodiscard]] cudaMemPool_t plan_pool();
 
+/// Copies to device memory in the order of a stream and does not wait for it: through pinned memory
+/// that is kept for the next copies. `parts` are put one after the other, each where a multiple of
+/// kPartAlignment begins.
+void copy_parts(std::span<const std::span<const std::byte>> parts, std::byte* to,
+                cudaStream_t stream);
+
+constexpr std::size_t kPartAlignment = 256;
+
+/// Bytes of a part with what keeps it apart from the next.
+[[nodiscard]] constexpr std::size_t padded(std::size_t bytes) noexcept {
+  return (bytes + kPartAlignment - 1) / kPartAlignment * kPartAlignment;
+}
+
 /// Device memory of its own, filled from the host.
 template <typename T>
 class DeviceArray {
  public:
   DeviceArray() = default;
-  explicit DeviceArray(std::size_t count) : count_(count) {
-    if (count > 0) MEDLEY_CUDA_CHECK(cudaMalloc(&data_, count * sizeof(T)));
-  }
-  explicit DeviceArray(std::span<const T> values, Allocation from = {})
-      : count_(values.size()), from_(from) {
-    if (values.empty()) return;
+  explicit DeviceArray(std::size_t count, Allocation from = {}) : count_(count), from_(from) {
+    if (count == 0) return;
+    void* memory = nullptr;
     if (from.ordered) {
-      void* memory = nullptr;
       MEDLEY_CUDA_CHECK(
-          cudaMallocFromPoolAsync(&memory, values.size_bytes(), plan_pool(), from.stream));
-      data_ = static_cast<T*>(memory);
-      MEDLEY_CUDA_CHECK(cudaMemcpyAsync(data_, values.data(), values.size_bytes(),
-                                        cudaMemcpyHostToDevice, from.stream));
+          cudaMallocFromPoolAsync(&memory, count * sizeof(T), plan_pool(), from.stream));
     } else {
-      MEDLEY_CUDA_CHECK(cudaMalloc(&data_, values.size_bytes()));
-      MEDLEY_CUDA_CHECK(
-          cudaMemcpy(data_, values.data(), values.size_bytes(), cudaMemcpyHostToDevice));
+      MEDLEY_CUDA_CHECK(cudaMalloc(&memory, count * sizeof(T)));
     }
+    data_ = static_cast<T*>(memory);
+  }
+  explicit DeviceArray(std::span<const T> values) : DeviceArray(values.size()) {
+    if (values.empty()) return;
+    MEDLEY_CUDA_CHECK(
+        cudaMemcpy(data_, values.data(), values.size_bytes(), cudaMemcpyHostToDevice));
   }
   ~DeviceArray() {
     // Fails only if the device is lost, and then there is nothing to free.
@@ -61,15 +71,7 @@ class DeviceArray {
   DeviceArray& operator=(const DeviceArray&) = delete;
 
   [[nodiscard]] T* get() const noexcept { return data_; }
-  [[nodiscard]] bool holds(std::span<const T> values) const noexcept {
-    return values.size() <= count_;
-  }
-  /// Copies values that it holds to its beginning, in the order of a stream.
-  void fill(std::span<const T> values, cudaStream_t stream) const {
-    if (values.empty()) return;
-    MEDLEY_CUDA_CHECK(
-        cudaMemcpyAsync(data_, values.data(), values.size_bytes(), cudaMemcpyHostToDevice, stream));
-  }
+  [[nodiscard]] std::size_t count() const noexcept { return count_; }
 
  private:
   T* data_ = nullptr;

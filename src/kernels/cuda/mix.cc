@@ -92,9 +92,9 @@ void mix(const DevicePlan& plan, const ImageBatchView& in, const MutableImageBat
   if (overlap(in, out)) fail_argument("input and output overlap; cuda does not mix in place");
   MixCall call{};
   MixParams& p = call.params;
-  p.entries = impl.entries.get();
-  p.terms = impl.terms.get();
-  p.fields = impl.fields.get();
+  p.entries = impl.entries();
+  p.terms = impl.terms();
+  p.fields = impl.fields();
   p.step = step.index;
   p.step_offset = step.offset;
   p.steps = impl.steps;
