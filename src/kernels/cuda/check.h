@@ -4,7 +4,8 @@
 
 namespace medley::cuda {
 
-/// Throws CudaError with what was being done and CUDA's reason, unless `status` is success.
+/// Throws CudaError with what was being done and CUDA's reason, unless `status` is success;
+/// DeviceMemoryError if memory was missing.
 void check(cudaError_t status, const char* what);
 
 }  // namespace medley::cuda
