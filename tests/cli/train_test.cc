@@ -213,12 +213,15 @@ TEST_F(Train, RunsSideBySideGiveWhatTheyGiveAlone) {
   }
 }
 
-TEST_F(Train, SweepsOfNothingAreRefused) {
+TEST_F(Train, SweepsThatCannotBeAreRefused) {
   const std::vector<std::pair<Arguments, std::string>> cases = {
       {{"--parallel", "0"}, "parallel must be >= 1"},
       {{"--checkpoint-epochs", "0"}, "checkpoint_epochs"},
       {{"--models", "resnet9"}, "resnet8"},
       {{"--methods", "hmixx"}, "hmix"},
+      {{"--methods", "none,hmix,none"}, "--methods names none twice"},
+      {{"--models", "resnet8,resnet8"}, "--models names resnet8 twice"},
+      {{"--seeds", "3,3", "--parallel", "2"}, "--seeds names 3 twice"},
   };
   for (const auto& [arguments, text] : cases) {
     const Outcome outcome = medley(Arguments{"sweep", "--out", path("all")} + arguments);

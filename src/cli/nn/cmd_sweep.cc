@@ -1,13 +1,7 @@
 #include <algorithm>
-#include <atomic>
-#include <deque>
-#include <exception>
 #include <filesystem>
 #include <memory>
-#include <mutex>
-#include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include <fmt/format.h>
@@ -18,8 +12,8 @@
 #include "cli/interrupt.h"
 #include "cli/nn/accuracy_curves.h"
 #include "cli/nn/commands.h"
+#include "cli/nn/run_grid.h"
 #include "cli/nn/run_options.h"
-#include "cli/nn/train_console.h"
 #include "cli/options.h"
 #include "cli/output_options.h"
 #include "medley/data/image.h"
@@ -67,129 +61,6 @@ struct Row {
   [[nodiscard]] double deviation() const { return spread_of(top1()).deviation.value_or(0); }
 };
 
-/// A run of the grid.
-struct Cell {
-  std::string model;
-  std::string method;
-  std::uint64_t seed = 0;
-  std::vector<EpochMetrics> metrics = {};  // once they are known
-};
-
-/// Stops with the other runs.
-class CellConsole : public TrainConsole {
- public:
-  CellConsole(const std::string& label, std::int64_t epochs, bool quiet, Bar bar,
-              const std::atomic<bool>& stop)
-      : TrainConsole(label, epochs, Lines::aside, quiet, bar), stop_(stop) {}
-  bool stop() override { return stop_ || TrainConsole::stop(); }
-
- private:
-  const std::atomic<bool>& stop_;
-};
-
-/// Runs the cells of a grid, several side by side.
-class GridRunner {
- public:
-  GridRunner(const SweepCommand& command, const ImageData& data, std::vector<Cell>& cells)
-      : command_(command), data_(data), cells_(cells) {
-    for (std::size_t i = 0; i < cells.size(); ++i) open_.push_back(i);
-  }
-
-  /// Throws what a run threw, once the others have stopped.
-  void run() {
-    std::vector<std::thread> workers;
-    for (std::int64_t i = 1; i < std::min(command_.parallel, std::ssize(cells_)); ++i) {
-      workers.emplace_back([this] { work(); });
-    }
-    work();
-    for (std::thread& worker : workers) worker.join();
-    if (problem_) std::rethrow_exception(problem_);
-  }
-
- private:
-  void work() {
-    while (const std::optional<std::size_t> at = take()) {
-      try {
-        run_cell(cells_[*at]);
-        finish();
-      } catch (const DeviceMemoryError& problem) {
-        if (!give_way(*at, problem.what())) return fail();
-        return;
-      } catch (...) {
-        return fail();
-      }
-    }
-  }
-
-  std::optional<std::size_t> take() {
-    const std::lock_guard lock(mutex_);
-    if (stop_ || open_.empty()) return {};
-    const std::size_t at = open_.front();
-    open_.pop_front();
-    ++running_;
-    return at;
-  }
-
-  void finish() {
-    const std::lock_guard lock(mutex_);
-    --running_;
-  }
-
-  /// Leaves a run that found no room on the device to those that have, if there are any.
-  bool give_way(std::size_t at, const std::string& why) {
-    const std::lock_guard lock(mutex_);
-    if (--running_ == 0) return false;
-    open_.push_front(at);
-    print_note(fmt::format("{}; goes on with {} side by side", why, running_),
-               command_.output.quiet);
-    return true;
-  }
-
-  void fail() {
-    const std::lock_guard lock(mutex_);
-    if (!problem_) problem_ = std::current_exception();
-    stop_ = true;
-  }
-
-  /// Trains, or takes the result from the last checkpoint if the run is finished.
-  void run_cell(Cell& cell) {
-    nn::TrainOptions options;
-    options.recipe = command_.recipe.recipe();
-    if (!cell.model.empty()) options.recipe.model = cell.model;
-    options.recipe.mix.method = cell.method;
-    options.seed = cell.seed;
-    options.data_name = command_.data.name();
-    options.threads = command_.data.threads;
-    options.device = command_.data.device();
-    command_.engine.apply_to(options);
-    const std::string prefix = cell.model.empty() ? "" : cell.model + "-";
-    options.out =
-        fs::path(command_.out) / fmt::format("{}{}-seed{}", prefix, cell.method, cell.seed);
-    options.existing = RunFolder::Existing::resume;
-    options.checkpoint_epochs = command_.checkpoint_epochs;
-    check_recipe(options.recipe);
-    const std::string label = fmt::format("{}{}{} seed {}", cell.model,
-                                          cell.model.empty() ? "" : " ", cell.method, cell.seed);
-    using Bar = TrainConsole::Bar;
-    CellConsole console(label, options.recipe.epochs, command_.output.quiet,
-                        command_.parallel > 1 ? Bar::hidden : Bar::shown, stop_);
-    const nn::TrainResult result = nn::train(data_, options, console);
-    if (result.stopped) {
-      throw Error(fmt::format("stopped; the same command goes on in {}", command_.out));
-    }
-    cell.metrics = result.metrics;
-  }
-
-  const SweepCommand& command_;
-  const ImageData& data_;
-  std::vector<Cell>& cells_;
-  std::mutex mutex_;  // of what follows
-  std::int64_t running_ = 0;
-  std::deque<std::size_t> open_;
-  std::exception_ptr problem_;
-  std::atomic<bool> stop_ = false;
-};
-
 std::string table(const std::vector<Row>& rows, TableFormat format) {
   std::string text;
   if (format == TableFormat::csv) {
@@ -223,31 +94,39 @@ Image draw_curves(const std::vector<Row>& rows, std::size_t seeds) {
 }
 
 /// Every combination; those of the first seed come first.
-std::vector<Cell> cells_of(const SweepCommand& command) {
-  std::vector<Cell> cells;
+std::vector<GridRun> runs_of(const SweepCommand& command) {
+  std::vector<GridRun> runs;
   const std::vector<std::string> recipes_own = {""};
   for (const std::uint64_t seed : command.seeds) {
     for (const std::string& model : command.models.empty() ? recipes_own : command.models) {
-      for (const std::string& method : command.methods) cells.push_back({model, method, seed});
+      for (const std::string& method : command.methods) runs.push_back({model, method, seed});
     }
   }
-  return cells;
+  return runs;
 }
 
-/// One row per network and method, in the order of the cells.
-std::vector<Row> rows_of(const std::vector<Cell>& cells) {
+/// One row per network and method, in the order of the runs.
+std::vector<Row> rows_of(const std::vector<GridRun>& runs) {
   std::vector<Row> rows;
-  for (const Cell& cell : cells) {
-    const std::string name = cell.model.empty() ? cell.method : cell.model + " " + cell.method;
-    auto row = std::ranges::find(rows, name, &Row::method);
-    if (row == rows.end()) row = rows.insert(rows.end(), Row{name, {}});
-    row->runs.push_back(cell.metrics);
+  for (const GridRun& run : runs) {
+    auto row = std::ranges::find(rows, run.name(), &Row::method);
+    if (row == rows.end()) row = rows.insert(rows.end(), Row{run.name(), {}});
+    row->runs.push_back(run.metrics);
   }
   return rows;
 }
 
-int run(const SweepCommand& command) {
-  (void)command.data.device();
+/// What is there twice would be one run, and count as two.
+template <typename T>
+void refuse_repeats(const char* option, const std::vector<T>& values) {
+  for (auto value = values.begin(); value != values.end(); ++value) {
+    if (std::find(values.begin(), value, *value) != value) {
+      throw InvalidArgument(fmt::format("{} names {} twice", option, *value));
+    }
+  }
+}
+
+void check(const SweepCommand& command) {
   if (command.parallel < 1) {
     throw InvalidArgument(fmt::format("parallel must be >= 1, got {}", command.parallel));
   }
@@ -260,11 +139,33 @@ int run(const SweepCommand& command) {
   }
   for (const std::string& method : command.methods) (void)get_method(method);
   for (const std::string& model : command.models) (void)nn::parameter_count(model, 2);
+  refuse_repeats("--methods", command.methods);
+  refuse_repeats("--models", command.models);
+  refuse_repeats("--seeds", command.seeds);
+}
+
+GridOptions options_of(const SweepCommand& command) {
+  GridOptions options;
+  options.common.recipe = command.recipe.recipe();
+  options.common.data_name = command.data.name();
+  options.common.threads = command.data.threads;
+  options.common.device = command.data.device();
+  options.common.out = command.out;
+  options.common.checkpoint_epochs = command.checkpoint_epochs;
+  command.engine.apply_to(options.common);
+  options.parallel = command.parallel;
+  options.quiet = command.output.quiet;
+  return options;
+}
+
+int run(const SweepCommand& command) {
+  const GridOptions options = options_of(command);
+  check(command);
   const ImageData data = command.data.open();
   watch_interrupts();
-  std::vector<Cell> cells = cells_of(command);
-  GridRunner(command, data, cells).run();
-  std::vector<Row> rows = rows_of(cells);
+  std::vector<GridRun> runs = runs_of(command);
+  run_grid(options, data, runs);
+  const std::vector<Row> rows = rows_of(runs);
   DataOptions::note_left_out(data, command.output.quiet);
   const fs::path curves = fs::path(command.out) / "curves.png";
   write_png(curves, draw_curves(rows, command.seeds.size()));
