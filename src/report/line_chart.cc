@@ -33,27 +33,47 @@ struct Span {
   }
 };
 
-/// In the upper right corner of the panel, or in the lower one if it hides less there.
-void draw_legend(Canvas& canvas, const std::vector<Curve>& curves, std::int32_t right,
-                 std::int32_t top, const std::vector<std::vector<Point>>& lines) {
+using Lines = std::vector<std::vector<Point>>;
+
+/// About how many pixels of the lines a rectangle covers.
+double covered(const Rect& area, const Lines& lines) {
+  double pixels = 0;
+  for (const std::vector<Point>& line : lines) {
+    for (std::size_t i = 0; i < line.size(); ++i) {
+      const Point from = line[i > 0 ? i - 1 : 0];
+      const Point way = {line[i].x - from.x, line[i].y - from.y};
+      const int steps = 1 + static_cast<int>(std::hypot(way.x, way.y));
+      for (int k = 1; k <= steps; ++k) {
+        const double x = from.x + way.x * k / steps - area.x;
+        const double y = from.y + way.y * k / steps - area.y;
+        pixels += x >= 0 && x < area.width && y >= 0 && y < area.height ? 1 : 0;
+      }
+    }
+  }
+  return pixels;
+}
+
+/// In the corner of the panel where it hides least of the lines, the upper right one if several do.
+void draw_legend(Canvas& canvas, const std::vector<Curve>& curves, std::int32_t x, std::int32_t top,
+                 const Lines& lines) {
+  constexpr std::int32_t kGap = 4;
   std::int32_t longest = 0;
   for (const Curve& curve : curves) {
     longest = std::max(longest, measure_text(curve.name, Font::small).width);
   }
-  const std::int32_t left = right - longest - 44;
+  const std::int32_t width = longest + 44;
   const std::int32_t height = 16 * static_cast<std::int32_t>(curves.size()) + 8;
-  std::int64_t above = 0;
-  std::int64_t below = 0;
-  for (const std::vector<Point>& line : lines) {
-    for (const Point p : line) {
-      if (p.x < left) continue;
-      above += p.y < top + height ? 1 : 0;
-      below += p.y > top + kHeight - height ? 1 : 0;
-    }
-  }
-  const std::int32_t start = below < above ? top + kHeight - height - 4 : top + 4;
-  canvas.fill({left - 6, start, longest + 44, height}, {255, 255, 255}, 0.85);
-  std::int32_t middle = start + 12;
+  const std::int32_t right = x + kWidth - width - 6;
+  const std::int32_t low = top + kHeight - height - kGap;
+  const Rect corners[] = {{right, top + kGap, width, height},
+                          {right, low, width, height},
+                          {x + kGap, top + kGap, width, height},
+                          {x + kGap, low, width, height}};
+  const Rect area = *std::ranges::min_element(
+      corners, {}, [&](const Rect& corner) { return covered(corner, lines); });
+  const std::int32_t left = area.x + 6;
+  canvas.fill(area, {255, 255, 255}, 0.85);
+  std::int32_t middle = area.y + 12;
   for (const Curve& curve : curves) {
     canvas.line({left + 0.0, middle + 0.0}, {left + 24.0, middle + 0.0}, curve.colour, 2.5);
     canvas.text(left + 32, middle, curve.name,
@@ -84,7 +104,7 @@ void draw_panel(Canvas& canvas, const LineFigure& figure, const LinePanel& panel
   }
   canvas.frame({x - 1, top - 1, kWidth + 2, kHeight + 2}, kAxis);
   canvas.clip({x, top, kWidth, kHeight});
-  std::vector<std::vector<Point>> lines;
+  Lines lines;
   for (const Curve& curve : panel.curves) {
     std::vector<Point>& points = lines.emplace_back();
     for (const Point p : curve.points) points.push_back(place(p));
@@ -92,7 +112,7 @@ void draw_panel(Canvas& canvas, const LineFigure& figure, const LinePanel& panel
     if (points.size() == 1) canvas.disc(points[0], 3, curve.colour);  // no line to be seen
   }
   canvas.unclip();
-  draw_legend(canvas, panel.curves, x + kWidth, top, lines);
+  draw_legend(canvas, panel.curves, x, top, lines);
   canvas.text(x + kWidth / 2, top + kHeight + 26, figure.x_label,
               {.font = Font::small, .align = Align::centre, .vertical = VerticalAlign::top});
   canvas.text(x - 46, top + kHeight / 2, figure.y_label,

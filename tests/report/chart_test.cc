@@ -62,15 +62,18 @@ TEST(Chart, ASinglePointIsSeen) {
 
 TEST(Chart, LegendStandsWhereCurvesDoNot) {
   constexpr Rgb kRed = {200, 0, 0};
-  // Rows from the highest to the lowest pixel of the curve and its legend, in the right quarter.
-  const auto rows = [&](double start, double end) {
-    const std::vector<Point> points = {{0, start}, {1, end}, {9, end}, {10, end}};
-    const Image image = draw_figure(LineFigure{"t", "", "x", "y", {{"p", {{"c", kRed, points}}}}});
+  constexpr Rgb kBlue = {0, 0, 200};
+  // Rows from the highest to the lowest red pixel, of a curve and of its place in the legend, in
+  // the left or the right quarter of a figure.
+  const auto rows = [&](bool right, const std::vector<Point>& red, const std::vector<Point>& blue) {
+    const Image image =
+        draw_figure(LineFigure{"t", "", "x", "y", {{"p", {{"c", kRed, red}, {"d", kBlue, blue}}}}});
     const auto [height, width] = image.size;
+    const std::int32_t begin = right ? width * 3 / 4 : 0;
     std::int32_t highest = height;
     std::int32_t lowest = 0;
     for (std::int32_t y = 0; y < height; ++y) {
-      for (std::int32_t x = width * 3 / 4; x < width; ++x) {
+      for (std::int32_t x = begin; x < begin + width / 4; ++x) {
         const std::uint8_t* c = &image.rgb[3 * (static_cast<std::size_t>(y) * width + x)];
         if (c[0] != kRed.r || c[1] != kRed.g || c[2] != kRed.b) continue;
         highest = std::min(highest, y);
@@ -79,9 +82,14 @@ TEST(Chart, LegendStandsWhereCurvesDoNot) {
     }
     return lowest - highest;
   };
-  // They are in different halves.
-  EXPECT_GT(rows(0, 1), 140);
-  EXPECT_GT(rows(1, 0), 140);
+  const std::vector<Point> up = {{0, 0.5}, {5, 0.5}, {6, 1}, {10, 1}};
+  const std::vector<Point> down = {{0, 0.4}, {5, 0.4}, {6, 0}, {10, 0}};
+  // On the right, in the other half than the curve.
+  EXPECT_GT(rows(true, up, {}), 140);
+  EXPECT_GT(rows(true, down, {}), 140);
+  // On the left where the right is taken.
+  EXPECT_LT(rows(true, up, down), 20);
+  EXPECT_GT(rows(false, up, down), 80);
 }
 
 TEST(Chart, RefusesEmptyFigures) {
