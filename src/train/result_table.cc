@@ -128,11 +128,6 @@ ResultRow row_of(Cell cell) {
 
 using Cells = std::vector<std::string>;
 
-std::string shown(const Spread& s) {
-  return s.deviation ? fmt::format("{:.2f} ± {:.2f}", s.mean, *s.deviation)
-                     : fmt::format("{:.2f}", s.mean);
-}
-
 Cells heading() {
   return {"method",        "seeds",    fmt::format("median of last {}, %", kMedianEpochs),
           "last epoch, %", "paper, %", "difference"};
@@ -142,8 +137,8 @@ Cells cells_of(const ResultRow& r) {
   return {
       r.method,
       fmt::format("{}", r.seeds.size()),
-      shown(r.median),
-      shown(r.last),
+      to_text(r.median),
+      to_text(r.last),
       r.paper ? fmt::format("{:.2f}", *r.paper) : "–",
       r.paper ? fmt::format("{:+.2f}{}", *r.difference(), r.far_from_paper() ? " !" : "") : "–"};
 }
@@ -198,6 +193,11 @@ Spread spread_of(std::span<const double> values) {
   double sum = 0;
   for (const double x : values) sum += (x - mean) * (x - mean);
   return {mean, std::sqrt(sum / (count - 1))};
+}
+
+std::string to_text(const Spread& s) {
+  return s.deviation ? fmt::format("{:.2f} ± {:.2f}", s.mean, *s.deviation)
+                     : fmt::format("{:.2f}", s.mean);
 }
 
 double median_of_last(const RunResult& result, std::int64_t epochs) {

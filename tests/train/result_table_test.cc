@@ -51,6 +51,8 @@ TEST(ResultNumbers, SpreadIsMeanAndSampleDeviation) {
   const Spread one = spread_of(std::vector<double>{5});
   EXPECT_EQ(one.mean, 5);
   EXPECT_FALSE(one.deviation);
+  EXPECT_EQ(to_text(three), "3.00 ± 2.65");
+  EXPECT_EQ(to_text(one), "5.00");
 }
 
 TEST(ResultNumbers, MeanAccuracyIsByEpoch) {

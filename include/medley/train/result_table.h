@@ -24,6 +24,8 @@ struct Spread {
 };
 /// Of at least one value.
 [[nodiscard]] Spread spread_of(std::span<const double> values);
+/// "76.73 ± 0.21", or "76.73" of one value.
+[[nodiscard]] std::string to_text(const Spread& spread);
 
 /// Median test accuracy of the last epochs, all of them if there are fewer.
 [[nodiscard]] double median_of_last(const RunResult& result, std::int64_t epochs = kMedianEpochs);
