@@ -48,7 +48,7 @@ std::string HelpFormatter::make_usage(const CLI::App* app, std::string name) con
     full.insert(0, up->get_name() + ' ');
   }
   std::string out = fmt::format("\nUsage: {}", full.empty() ? app->get_name() : full);
-  if (!app->get_subcommands({}).empty()) out += " VERB";
+  if (!app->get_subcommands({}).empty()) out += app->get_parent() == nullptr ? " VERB" : " TOPIC";
   for (const CLI::Option* option : app->get_options()) {
     if (option->get_positional()) out += ' ' + make_option_usage(option);
   }

@@ -28,7 +28,7 @@ constexpr const char* kFooter =
 const std::array<VerbInfo, 4> kTraining = {
     VerbInfo{"train", "Train a network with mixed images"},
     VerbInfo{"eval", "Measure a trained network"},
-    VerbInfo{"sweep", "Train every combination of methods and seeds, and compare"},
+    VerbInfo{"sweep", "Train every combination of networks, methods and seeds"},
     VerbInfo{"results", "Tabulate, check, collect and draw the results of runs"}};
 
 /// Becomes the training program; returns only if there is none.

@@ -188,6 +188,7 @@ TEST_F(Train, SweepsSkipWhatIsFinished) {
   const Outcome first = medley(sweep);
   ASSERT_EQ(first.code, 0) << first.err;
   EXPECT_THAT(first.out, StartsWith("method,seeds,test_top1_mean,test_top1_std\nnone,2,"));
+  EXPECT_THAT(first.err, Not(HasSubstr("resume")));
   EXPECT_THAT(names("all"), Contains("curves.png"));
   const std::string weights = read_file(path("all/mixup-seed2/weights.safetensors"));
   const Outcome second = medley(sweep);
@@ -222,6 +223,7 @@ TEST_F(Train, SweepsThatCannotBeAreRefused) {
       {{"--methods", "none,hmix,none"}, "--methods names none twice"},
       {{"--models", "resnet8,resnet8"}, "--models names resnet8 twice"},
       {{"--seeds", "3,3", "--parallel", "2"}, "--seeds names 3 twice"},
+      {{"--method", "hmix"}, "--method"},
   };
   for (const auto& [arguments, text] : cases) {
     const Outcome outcome = medley(Arguments{"sweep", "--out", path("all")} + arguments);

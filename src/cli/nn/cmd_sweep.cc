@@ -56,9 +56,9 @@ struct Row {
     for (const std::vector<EpochMetrics>& run : runs) values.push_back(run.back().test_top1);
     return values;
   }
-  [[nodiscard]] double mean() const { return spread_of(top1()).mean; }
-  /// Sample standard deviation, 0 for one seed.
-  [[nodiscard]] double deviation() const { return spread_of(top1()).deviation.value_or(0); }
+  [[nodiscard]] Spread spread() const { return spread_of(top1()); }
+  /// 0 for one seed.
+  [[nodiscard]] double deviation() const { return spread().deviation.value_or(0); }
 };
 
 std::string table(const std::vector<Row>& rows, TableFormat format) {
@@ -66,20 +66,18 @@ std::string table(const std::vector<Row>& rows, TableFormat format) {
   if (format == TableFormat::csv) {
     text = "method,seeds,test_top1_mean,test_top1_std\n";
     for (const Row& r : rows) {
-      text +=
-          fmt::format("{},{},{:.4f},{:.4f}\n", r.method, r.runs.size(), r.mean(), r.deviation());
+      text += fmt::format("{},{},{:.4f},{:.4f}\n", r.method, r.runs.size(), r.spread().mean,
+                          r.deviation());
     }
   } else if (format == TableFormat::markdown) {
     text = "| method | seeds | test accuracy, % |\n|---|---|---|\n";
     for (const Row& r : rows) {
-      text += fmt::format("| {} | {} | {:.2f} ± {:.2f} |\n", r.method, r.runs.size(), r.mean(),
-                          r.deviation());
+      text += fmt::format("| {} | {} | {} |\n", r.method, r.runs.size(), to_text(r.spread()));
     }
   } else {
     text = fmt::format("{:<16} {:>5}  test accuracy, %\n", "method", "seeds");
     for (const Row& r : rows) {
-      text += fmt::format("{:<16} {:>5}  {:.2f} ± {:.2f}\n", r.method, r.runs.size(), r.mean(),
-                          r.deviation());
+      text += fmt::format("{:<16} {:>5}  {}\n", r.method, r.runs.size(), to_text(r.spread()));
     }
   }
   return text;
@@ -176,7 +174,7 @@ int run(const SweepCommand& command) {
     for (const Row& r : rows) {
       report["methods"].push_back({{"method", r.method},
                                    {"test_top1", r.top1()},
-                                   {"mean", r.mean()},
+                                   {"mean", r.spread().mean},
                                    {"std", r.deviation()}});
     }
     print(to_text(report));
@@ -190,7 +188,7 @@ int run(const SweepCommand& command) {
 
 Command add_sweep(CLI::App& program) {
   CLI::App* app =
-      program.add_subcommand("sweep", "Train every combination of methods and seeds, and compare");
+      program.add_subcommand("sweep", "Train every combination of networks, methods and seeds");
   app->footer(kFooter);
   const auto command = std::make_shared<SweepCommand>();
   command->data.add_to(*app);
@@ -203,7 +201,7 @@ Command add_sweep(CLI::App& program) {
       ->default_str("none,mixup,cutmix,stochastic,hmix,gmix")
       ->group("Grid");
   app->add_option("--models", command->models,
-                  "networks, separated by commas; default: the recipe's")
+                  "networks, separated by commas, instead of the recipe's")
       ->delimiter(',')
       ->group("Grid");
   add_integer(*app, "--parallel", command->parallel, "runs side by side")->group("Grid");
@@ -216,7 +214,7 @@ Command add_sweep(CLI::App& program) {
       ->group("Grid");
   add_table_format(*app, command->format);
   command->engine.add_to(*app);
-  command->recipe.add_to(*app);
+  command->recipe.add_to(*app, "method");
   command->output.add_to(*app, "medley.sweep/1");
   add_help(*app);
   return {app, [command] { return run(*command); }};

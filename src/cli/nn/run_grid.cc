@@ -99,7 +99,8 @@ class GridRunner {
     options.seed = run.seed;
     const std::string prefix = run.model.empty() ? "" : run.model + "-";
     options.out /= fmt::format("{}{}-seed{}", prefix, run.method, run.seed);
-    options.existing = RunFolder::Existing::resume;
+    using Existing = RunFolder::Existing;
+    options.existing = std::filesystem::exists(options.out) ? Existing::resume : Existing::refuse;
     using Bar = TrainConsole::Bar;
     RunConsole console(fmt::format("{} seed {}", run.name(), run.seed), options.recipe.epochs,
                        options_.quiet, options_.parallel > 1 ? Bar::hidden : Bar::shown, stop_);

@@ -90,7 +90,7 @@ void EngineOptions::apply_to(nn::TrainOptions& options) const {
   options.profile = profile;
 }
 
-void RecipeOptions::add_to(CLI::App& app) {
+void RecipeOptions::add_to(CLI::App& app, std::string_view without) {
   app_ = &app;
   std::string names;
   for (const std::string_view name : recipe_names())
@@ -100,7 +100,7 @@ void RecipeOptions::add_to(CLI::App& app) {
       ->default_str(name_)
       ->group("Recipe");
   for (const RecipeField& field : recipe_fields()) {
-    if (field.name == "name") continue;
+    if (field.name == "name" || field.name == without) continue;
     std::string help(field.help);
     if (field.name == "model") help += fmt::format(": {}", fmt::join(nn::model_names(), ", "));
     app.add_option(option_of(field.name), fields_[std::string(field.name)], help)

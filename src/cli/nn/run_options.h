@@ -4,6 +4,7 @@
 #include <deque>
 #include <map>
 #include <string>
+#include <string_view>
 
 #include <CLI/App.hpp>
 
@@ -45,7 +46,8 @@ struct EngineOptions {
 /// --recipe and one option per field of it. Must live at one address as long as the parser.
 class RecipeOptions {
  public:
-  void add_to(CLI::App& app);
+  /// The field `without` is chosen in another way.
+  void add_to(CLI::App& app, std::string_view without = {});
 
   /// The named recipe with the fields that were given. Throws InvalidArgument.
   [[nodiscard]] Recipe recipe() const;
