@@ -96,7 +96,7 @@ Checkpoint decode_checkpoint(std::vector<std::uint8_t> bytes, std::string_view n
       const auto first = bytes.begin() + static_cast<std::ptrdiff_t>(at);
       CheckpointSection section{s.at("name").get<std::string>(),
                                 {first, first + static_cast<std::ptrdiff_t>(size)}};
-      if (content_hash(section.bytes) != s.at("xxh3")) {
+      if (content_hash(section.bytes) != s.at("xxh3").get<std::string>()) {
         fail_io(fmt::format("{}: section \"{}\" is damaged", name, section.name));
       }
       checkpoint.sections.push_back(std::move(section));
