@@ -77,11 +77,13 @@ TEST_F(CudaGraph, ReplaysAnEpochStepByStep) {
 TEST_F(CudaGraph, PlansThatNeedMoreAreNotPutInPlace) {
   const Sampler flat(MixPolicy{.method = "mixup"}, {32, 32}, 1);
   const Sampler boxes(MixPolicy{.method = "cutmix"}, {32, 32}, 1);
+  const Sampler gaussians(MixPolicy{.method = "gmix"}, {32, 32}, 1);
   cuda::DevicePlan plan(flat.plan({.batch = 16}), 16);
   const auto put = [&](const MixPlan& other) { return plan.update({&other, 1}, nullptr); };
   EXPECT_TRUE(put(flat.plan({.batch = 16, .epoch = 1})));
   EXPECT_FALSE(put(flat.plan({.batch = 15})));
-  EXPECT_FALSE(put(boxes.plan({.batch = 16})));
+  EXPECT_TRUE(put(boxes.plan({.batch = 16})));  // the kernels of flat masks know boxes
+  EXPECT_FALSE(put(gaussians.plan({.batch = 16})));
 }
 
 }  // namespace
