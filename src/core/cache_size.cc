@@ -1,6 +1,7 @@
 #include "core/cache_size.h"
 
-#include <fstream>
+#include <cstdio>
+#include <memory>
 
 #include <unistd.h>
 
@@ -9,9 +10,15 @@ namespace {
 
 std::int64_t ask_last_level_cache() {
   // sysconf adds up the caches of all groups of an AMD processor, so the kernel comes first.
-  std::ifstream file("/sys/devices/system/cpu/cpu0/cache/index3/size");
-  std::int64_t kib = 0;
-  if (file >> kib && file.get() == 'K' && kib > 0) return kib << 10;
+  // No stream: a Python process may hold several copies of the C++ library, and their locales
+  // clash.
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(
+      std::fopen("/sys/devices/system/cpu/cpu0/cache/index3/size", "re"), &std::fclose);
+  long kib = 0;
+  char unit = 0;
+  if (file && std::fscanf(file.get(), "%ld%c", &kib, &unit) == 2 && unit == 'K' && kib > 0) {
+    return std::int64_t{kib} << 10;
+  }
   const std::int64_t size = sysconf(_SC_LEVEL3_CACHE_SIZE);
   return size > 0 ? size : std::int64_t{8} << 20;
 }

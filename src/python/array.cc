@@ -137,6 +137,18 @@ void for_each(const Array& array, std::size_t axis, const std::byte* at, const V
   }
 }
 
+/// Whether DLPack says that the memory is not the host's: arrays of JAX have the buffer protocol
+/// wherever they are, but not for every place.
+bool is_elsewhere(py::handle object) {
+  static PyObject* const name = PyUnicode_InternFromString("__dlpack_device__");
+  const auto method = py::reinterpret_steal<py::object>(PyObject_GetAttr(object.ptr(), name));
+  if (!method) {
+    PyErr_Clear();
+    return false;
+  }
+  return method().cast<std::pair<int, int>>().first != kDLCPU;
+}
+
 template <typename To>
 std::vector<To> convert(const Array& array, const char* name) {
   if (array.device().cuda) {
@@ -184,7 +196,8 @@ struct Array::Holder {
 Array::Array(py::handle object, const ArrayRequest& request) : holder_(std::make_unique<Holder>()) {
   const Framework framework = framework_of(object);
   if (framework == Framework::torch && read_tensor(object)) return;
-  if (PyObject_CheckBuffer(object.ptr()) == 0) {
+  if (PyObject_CheckBuffer(object.ptr()) == 0 ||
+      (framework == Framework::other && is_elsewhere(object))) {
     read_dlpack(object, request);
     return;
   }

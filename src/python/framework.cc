@@ -65,6 +65,11 @@ std::optional<Device> device_of(py::handle tensor) {
   return Device{true, call_method(tensor, get_device).cast<int>()};
 }
 
+std::byte* data_of(py::handle tensor) {
+  static const Name data_ptr("data_ptr");
+  return static_cast<std::byte*>(PyLong_AsVoidPtr(call_method(tensor, data_ptr).ptr()));
+}
+
 py::object call(PyObject* function, py::handle argument) {
   return checked(PyObject_CallOneArg(function, argument.ptr()));
 }
@@ -140,14 +145,11 @@ std::optional<TensorInfo> torch_info(py::handle tensor) {
   static const Name dtype("dtype");
   static const Name shape("shape");
   static const Name stride("stride");
-  static const Name data_ptr("data_ptr");
   try {
     const auto* const found = std::ranges::find(torch.dtypes, attribute(tensor, dtype).ptr());
     const std::optional<Device> device = device_of(tensor);
     if (found == torch.dtypes.end() || !device) return {};
-    const py::object data = call_method(tensor, data_ptr);
-    return TensorInfo{static_cast<std::byte*>(PyLong_AsVoidPtr(data.ptr())),
-                      static_cast<Element>(found - torch.dtypes.begin()), *device,
+    return TensorInfo{data_of(tensor), static_cast<Element>(found - torch.dtypes.begin()), *device,
                       integers_of(attribute(tensor, shape)),
                       integers_of(call_method(tensor, stride))};
   } catch (const py::error_already_set&) {
@@ -166,7 +168,16 @@ std::int64_t torch_stream(int device) {
   return call(torch.stream, py::int_(device)).cast<std::int64_t>();
 }
 
-py::object torch_empty_like(py::handle tensor) { return call(torch.empty_like, tensor); }
+bool torch_is_cuda(py::handle tensor) {
+  static const Name is_cuda("is_cuda");
+  return attribute(tensor, is_cuda).ptr() == Py_True;
+}
+
+NewArray torch_empty_like(py::handle tensor) {
+  py::object made = call(torch.empty_like, tensor);
+  std::byte* const data = data_of(made);
+  return {std::move(made), data};
+}
 
 NewArray new_array(Framework framework, py::handle like, const Array& array) {
   const auto size = static_cast<std::size_t>(array.values() * size_of(array.element()));

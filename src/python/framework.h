@@ -40,15 +40,20 @@ struct TensorInfo {
 /// The current stream of a CUDA device, as a number.
 [[nodiscard]] std::int64_t torch_stream(int device);
 
-/// A new tensor like a tensor.
-[[nodiscard]] py::object torch_empty_like(py::handle tensor);
+/// Whether a tensor is in the memory of a CUDA device.
+[[nodiscard]] bool torch_is_cuda(py::handle tensor);
 
-/// A new array of the framework over memory of its own in host memory, of the type and shape of
-/// `array`, which is `like` as it was read. `data` is where its elements are.
+/// A new array; `data` is where its elements are.
 struct NewArray {
   py::object object;
   std::byte* data;
 };
+
+/// A new tensor like a tensor.
+[[nodiscard]] NewArray torch_empty_like(py::handle tensor);
+
+/// A new array of the framework over memory of its own in host memory, of the type and shape of
+/// `array`, which is `like` as it was read.
 [[nodiscard]] NewArray new_array(Framework framework, py::handle like, const Array& array);
 
 void bind_framework(py::module_& module);

@@ -44,6 +44,7 @@ struct Settings {
 std::optional<std::vector<std::int64_t>> classes_of(py::handle labels,
                                                     std::optional<std::int64_t> dlpack_stream) {
   if (labels.is_none()) return {};
+  if (framework_of(labels) == Framework::torch && torch_is_cuda(labels)) return {};
   const Array array(labels, {.name = "labels", .stream = dlpack_stream});
   if (array.device().cuda || array.shape().size() != 1 || !is_integer(array.element())) return {};
   return integers(array, "labels");
@@ -149,11 +150,9 @@ struct QuickStep {
     const Place place = counter.next(in.view().shape.count);
     auto result = py::reinterpret_borrow<py::object>(out);
     MutableImageBatchView view = in.view();
-    if (out.is_none() && in.device().cuda) {
-      result = torch_empty_like(images);
-      arrays->out = Images::output(result, settings.out_layout, {});
-    } else if (out.is_none()) {
-      NewArray made = new_array(arrays->framework, images, in.array());
+    if (out.is_none()) {
+      NewArray made = in.device().cuda ? torch_empty_like(images)
+                                       : new_array(arrays->framework, images, in.array());
       result = std::move(made.object);
       view.data = made.data;
     }
