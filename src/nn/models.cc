@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 
 #include "core/check.h"
+#include "nn/layers.h"
 #include "nn/model.h"
-#include "nn/norm_relu.h"
 
 // The networks, with the parameter names of their PyTorch counterparts.
 
@@ -68,9 +68,10 @@ struct PreActBlock : tnn::Module {
   }
   Residual forward(const Residual& x) {
     const Activated in = norm_relu(bn1, x);
-    Tensor y = conv2(norm_relu(bn2, conv1(in.active)));
-    if (!conv3.is_empty()) y = conv3(norm_relu(bn3, y));
-    return {y, shortcut.is_empty() ? in.input : shortcut->forward(in.active)};
+    Tensor y = convolution(*conv2, norm_relu(bn2, convolution(*conv1, in.active)));
+    if (!conv3.is_empty()) y = convolution(*conv3, norm_relu(bn3, y));
+    if (shortcut.is_empty()) return {y, in.input, {}};
+    return {y, convolution(shortcut->at<tnn::Conv2dImpl>(0), in.active), {}};
   }
   tnn::BatchNorm2d bn1{nullptr}, bn2{nullptr}, bn3{nullptr};
   tnn::Conv2d conv1{nullptr}, conv2{nullptr}, conv3{nullptr};
@@ -95,7 +96,7 @@ class PreActResNet : public Model {
     linear_ = register_module("linear", tnn::Linear(in, classes));
   }
   Tensor forward(Tensor x) override {
-    Residual y{conv1_(x), {}};
+    Residual y{convolution(*conv1_, x), {}, {}};
     for (tnn::Sequential& layer : layers_) y = layer->forward<Residual>(y);
     return linear_(pooled(y.sum(), *linear_));
   }
@@ -121,8 +122,10 @@ struct WideBlock : tnn::Module {
   }
   Residual forward(const Residual& x) {
     const Activated in = norm_relu(bn1, x);
-    const Tensor y = conv2(norm_relu(bn2, conv1(in.active)));
-    return {y, shortcut.is_empty() ? in.input : shortcut->forward(in.input)};
+    const Shifted y = convolve(*conv2, norm_relu(bn2, convolve(*conv1, in.active)));
+    if (shortcut.is_empty()) return {y.x, in.input, y.shift};
+    const Shifted rest = convolve(shortcut->at<tnn::Conv2dImpl>(0), in.input);
+    return {y.x, rest.x, y.shift.defined() ? y.shift + rest.shift : y.shift};
   }
   tnn::BatchNorm2d bn1{nullptr}, bn2{nullptr};
   tnn::Conv2d conv1{nullptr}, conv2{nullptr};
@@ -147,7 +150,7 @@ class WideResNet : public Model {
     linear_ = register_module("linear", tnn::Linear(in, classes));
   }
   Tensor forward(Tensor x) override {
-    Residual y{conv1_(x), {}};
+    Residual y{convolution(*conv1_, x), {}, {}};
     for (tnn::Sequential& layer : layers_) y = layer->forward<Residual>(y);
     return linear_(pooled(norm_relu(bn1_, y).active, *linear_));
   }
@@ -179,8 +182,8 @@ struct ResBlock : tnn::Module {
     }
   }
   Tensor forward(const Tensor& x) {
-    Tensor y = conv2(norm_relu(bn1, conv1(x)));
-    y = conv3.is_empty() ? bn2(y) : bn3(conv3(norm_relu(bn2, y)));
+    Tensor y = convolution(*conv2, norm_relu(bn1, convolution(*conv1, x)));
+    y = conv3.is_empty() ? bn2(y) : bn3(convolution(*conv3, norm_relu(bn2, y)));
     return torch::relu(y + (downsample.is_empty() ? x : downsample->forward(x)));
   }
   tnn::Conv2d conv1{nullptr}, conv2{nullptr}, conv3{nullptr};
@@ -216,7 +219,7 @@ class ResNet : public Model {
     init_fan_out(*this);
   }
   Tensor forward(Tensor x) override {
-    x = norm_relu(bn1_, conv1_(x));
+    x = norm_relu(bn1_, convolution(*conv1_, x));
     if (large_stem_) x = torch::max_pool2d(x, 3, 2, 1);
     for (tnn::Sequential& layer : layers_) x = layer->forward(x);
     return fc_(pooled(x, *fc_));

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "cuda/device.h"
+#include "nn/kernels/channels.h"
 #include "nn/kernels/loss.h"
 #include "nn/kernels/norm.h"
 #include "nn/kernels/update.h"
@@ -51,14 +52,15 @@ void expect_near(const std::vector<T>& got, const std::vector<double>& wanted, d
   }
 }
 
-/// relu(norm(a + b)) and its gradients, by the definitions. Where the ReLU is about to open, a last
-/// bit decides whether a gradient gets through: `dy` is made 0 there.
+/// relu(norm(a + b + shift)) and its gradients, by the definitions. Where the ReLU is about to
+/// open, a last bit decides whether a gradient gets through: `dy` is made 0 there.
 struct PlainNorm {
   std::vector<double> x, y, dx, dweight, dbias, mean, variance;
 
   PlainNorm(const NormShape& shape, const std::vector<float>& a, const std::vector<float>& b,
-            const std::vector<float>& weight, const std::vector<float>& bias,
-            std::vector<float>& dy, const std::vector<float>& dsum, double epsilon) {
+            const std::vector<float>& shift, const std::vector<float>& weight,
+            const std::vector<float>& bias, std::vector<float>& dy, const std::vector<float>& dsum,
+            double epsilon) {
     const auto channels = static_cast<std::size_t>(shape.channels);
     const auto rows = static_cast<std::size_t>(shape.rows);
     const auto n = static_cast<double>(rows);
@@ -66,7 +68,8 @@ struct PlainNorm {
     y.resize(a.size());
     dx.resize(a.size());
     for (std::size_t i = 0; i < a.size(); ++i) {
-      x[i] = b.empty() ? a[i] : __bfloat162float(__float2bfloat16_rn(a[i] + b[i]));
+      x[i] = b.empty() ? a[i]
+                       : __bfloat162float(__float2bfloat16_rn(a[i] + b[i] + shift[i % channels]));
     }
     for (std::size_t c = 0; c < channels; ++c) {
       double m = 0;
@@ -76,7 +79,7 @@ struct PlainNorm {
         const double d = x[r * channels + c] - m;
         v += d * d / n;
       }
-      mean.push_back(m);
+      mean.push_back(b.empty() ? m + shift[c] : m);
       variance.push_back(v);
       const double inverse = 1 / std::sqrt(v + epsilon);
       double sum = 0;
@@ -103,19 +106,21 @@ struct PlainNorm {
   }
 };
 
-void check_norm(const NormShape& shape, bool residual, float mean) {
-  SCOPED_TRACE(testing::Message() << shape.rows << " x " << shape.channels << " " << residual);
+void check_norm(const NormShape& shape, bool residual, bool shifted, float mean = 0) {
+  SCOPED_TRACE(testing::Message() << shape.rows << " x " << shape.channels << " " << residual
+                                  << shifted);
   const auto count = static_cast<std::size_t>(shape.rows * shape.channels);
   const auto channels = static_cast<std::size_t>(shape.channels);
   const auto a = rounded(random_values(count, 1, mean));
   const auto b = residual ? rounded(random_values(count, 2)) : std::vector<__nv_bfloat16>();
   std::vector<float> gradient = widened(rounded(random_values(count, 3)));
   const auto dsum = residual ? rounded(random_values(count, 4)) : std::vector<__nv_bfloat16>();
+  const auto shift = rounded(shifted ? random_values(channels, 7) : std::vector<float>(channels));
   const std::vector<float> weight = random_values(channels, 5, 1);
   const std::vector<float> bias = random_values(channels, 6);
   constexpr float kEpsilon = 1e-5F;
-  const PlainNorm plain(shape, widened(a), widened(b), weight, bias, gradient, widened(dsum),
-                        kEpsilon);
+  const PlainNorm plain(shape, widened(a), widened(b), widened(shift), weight, bias, gradient,
+                        widened(dsum), kEpsilon);
 
   const auto on_device = [](const auto& values) { return test::upload(values); };
   const auto da = on_device(a);
@@ -124,6 +129,7 @@ void check_norm(const NormShape& shape, bool residual, float mean) {
   const auto ddsum = on_device(dsum);
   const auto dweight_in = on_device(weight);
   const auto dbias_in = on_device(bias);
+  const auto dshift = on_device(shift);
   const auto running_mean = on_device(std::vector<float>(channels, 2));
   const auto running_variance = on_device(std::vector<float>(channels, 3));
   const auto batches = on_device(std::vector<std::int64_t>{7});
@@ -139,10 +145,11 @@ void check_norm(const NormShape& shape, bool residual, float mean) {
   const __nv_bfloat16* rest = residual ? db.get() : nullptr;
   // Twice: the scratch memory has to be left as it was found.
   for (int turn = 0; turn < 2; ++turn) {
-    launch_norm_relu(shape, da.get(), rest, residual ? sum.get() : nullptr, y.get(),
-                     {dweight_in.get(), dbias_in.get(), running_mean.get(), running_variance.get(),
-                      batches.get(), turn == 0 ? 0.1F : 0.0F, kEpsilon},
-                     saved, scratch.get(), nullptr);
+    launch_norm_relu(
+        shape, da.get(), rest, residual ? sum.get() : nullptr, y.get(),
+        {dweight_in.get(), dbias_in.get(), shifted ? dshift.get() : nullptr, running_mean.get(),
+         running_variance.get(), batches.get(), turn == 0 ? 0.1F : 0.0F, kEpsilon},
+        saved, scratch.get(), nullptr);
     launch_norm_relu_backward(shape, residual ? sum.get() : da.get(), ddy.get(),
                               residual ? ddsum.get() : nullptr, saved, dweight.get(), dbias.get(),
                               dx.get(), scratch.get(), nullptr);
@@ -167,12 +174,33 @@ void check_norm(const NormShape& shape, bool residual, float mean) {
 }
 
 TEST_F(NnKernels, NormFollowsItsDefinition) {
-  for (const NormShape shape : {NormShape{100 * 32 * 32, 64}, NormShape{100 * 16, 512},
-                                NormShape{33, 8}, NormShape{5000, 160}, NormShape{490, 2048}}) {
-    check_norm(shape, false, 0);
-    check_norm(shape, true, 0);
+  for (const NormShape shape :
+       {NormShape{100 * 32 * 32, 64}, NormShape{100 * 16, 512}, NormShape{33, 8},
+        NormShape{700, 24}, NormShape{900, 88}, NormShape{5000, 160}, NormShape{490, 2048}}) {
+    for (const bool shifted : {false, true}) {
+      check_norm(shape, false, shifted);
+      check_norm(shape, true, shifted);
+    }
   }
-  check_norm({20000, 64}, false, 30);  // far from zero: squares must not cancel
+  check_norm({20000, 64}, false, false, 30);  // far from zero: squares must not cancel
+}
+
+TEST_F(NnKernels, PixelsAreWidenedAndNarrowed) {
+  constexpr std::int64_t kRows = 1000;
+  constexpr std::int32_t kChannels = 3;
+  const std::vector<float> values = widened(rounded(random_values(kRows * kChannels, 8)));
+  const auto from = test::upload(rounded(values));
+  const DeviceArray<__nv_bfloat16> wide(kRows * kWideChannels);
+  const DeviceArray<__nv_bfloat16> back(kRows * kChannels);
+  launch_widen(kRows, kChannels, from.get(), wide.get(), nullptr);
+  launch_narrow(kRows, kChannels, wide.get(), back.get(), nullptr);
+  EXPECT_EQ(widened(test::download(back, kRows * kChannels)), values);
+  const std::vector<float> all = widened(test::download(wide, kRows * kWideChannels));
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const std::size_t row = i / kWideChannels;
+    const std::size_t c = i % kWideChannels;
+    EXPECT_EQ(all[i], c < kChannels ? values[row * kChannels + c] : 0.0F);
+  }
 }
 
 /// Loss of a row and its gradient by the logits, times the number of rows.
@@ -239,9 +267,10 @@ TEST_F(NnKernels, LossesFollowTheirDefinitions) {
         const auto device_weights = test::upload(weights);
         const auto sum = test::upload(std::vector<double>{1000});
         const DeviceArray<float> gradient(count);
+        const DeviceArray<float> losses(static_cast<std::size_t>(rows));
         launch_loss({device_logits.get(), device_labels.get(), device_weights.get(), rows, classes,
                      kTerms, smoothing, bce},
-                    sum.get(), gradient.get(), nullptr);
+                    losses.get(), sum.get(), gradient.get(), nullptr);
         EXPECT_NEAR(test::download(sum, 1)[0] - 1000, total, 1e-4 * total);
         expect_near(test::download(gradient, count), wanted, 1e-3, "gradient");
       }
@@ -255,8 +284,9 @@ TEST_F(NnKernels, AConfidentRowHasAFiniteLoss) {
   const auto weights = test::upload(std::vector<float>{1});
   const auto sum = test::upload(std::vector<double>{0});
   const DeviceArray<float> gradient(4);
-  launch_loss({logits.get(), labels.get(), weights.get(), 1, 4, 1, 0, true}, sum.get(),
-              gradient.get(), nullptr);
+  const DeviceArray<float> losses(1);
+  launch_loss({logits.get(), labels.get(), weights.get(), 1, 4, 1, 0, true}, losses.get(),
+              sum.get(), gradient.get(), nullptr);
   EXPECT_TRUE(std::isfinite(test::download(sum, 1)[0]));
   for (const float g : test::download(gradient, 4)) EXPECT_TRUE(std::isfinite(g));
 }

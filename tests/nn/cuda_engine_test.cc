@@ -13,7 +13,8 @@
 
 #include "medley/data/image.h"
 #include "medley/nn/trainer.h"
-#include "nn/norm_relu.h"
+#include "nn/cuda/side_stream.h"
+#include "nn/layers.h"
 
 namespace medley::nn {
 namespace {
@@ -216,7 +217,7 @@ TEST_F(CudaEngine, FusedNormsHaveTheGradientsOfPlainOnes) {
   const torch::Tensor rest = images();
   torch::nn::BatchNorm2d bn(64);
   bn->to(torch::kCUDA);
-  const Activated out = norm_relu(bn, Residual{x, rest});
+  const Activated out = norm_relu(bn, Residual{x, rest, {}});
   const torch::Tensor goal = torch::randn({8, 64, 16, 16}, torch::kCUDA);
   ((out.active.to(torch::kFloat32) * goal).sum() + out.input.to(torch::kFloat32).sum()).backward();
   const torch::Tensor fused = x.grad().to(torch::kFloat32);
@@ -225,13 +226,52 @@ TEST_F(CudaEngine, FusedNormsHaveTheGradientsOfPlainOnes) {
   const torch::Tensor wide_rest = rest.detach().to(torch::kFloat32);
   bn->weight.mutable_grad().reset();
   bn->bias.mutable_grad().reset();
-  const Activated plain = norm_relu(bn, Residual{wide_x, wide_rest});
+  const Activated plain = norm_relu(bn, Residual{wide_x, wide_rest, {}});
   ((plain.active * goal).sum() + plain.input.sum()).backward();
   EXPECT_LT((fused - wide_x.grad()).norm().item<double>(),
             0.02 * wide_x.grad().norm().item<double>());
   EXPECT_LT((fused_weight - bn->weight.grad()).norm().item<double>(),
             0.02 * bn->weight.grad().norm().item<double>());
   EXPECT_TRUE(torch::equal(rest.grad(), x.grad()));
+}
+
+/// Weights whose gradients are computed beside, against autograd's; pictures have three channels.
+TEST_F(CudaEngine, SideConvolutionsHaveTheGradientsOfPlainOnes) {
+  torch::manual_seed(6);
+  const auto images = [](std::int64_t channels) {
+    return torch::randn({8, channels, 16, 16}, torch::kCUDA)
+        .to(torch::kBFloat16)
+        .contiguous(at::MemoryFormat::ChannelsLast);
+  };
+  for (const std::int64_t channels : {3, 64}) {
+    torch::nn::Conv2d conv(torch::nn::Conv2dOptions(channels, 32, 3).padding(1).bias(false));
+    conv->to(torch::kCUDA, torch::kBFloat16);
+    conv->weight.set_data(conv->weight.contiguous(at::MemoryFormat::ChannelsLast));
+    const torch::Tensor x = images(channels).requires_grad_(channels == 64);
+    const torch::Tensor goal = images(32);
+    const auto backward = [&](bool beside) {
+      conv->weight.mutable_grad().reset();
+      x.mutable_grad().reset();
+      SideStream side;
+      torch::Tensor y;
+      if (beside) {
+        const SideStream::Use use(side);
+        y = convolution(*conv, x);
+      } else {
+        y = convolution(*conv, x);
+      }
+      (y * goal).sum().backward();
+      side.join();
+      return std::pair(conv->weight.grad().to(torch::kFloat32),
+                       x.grad().defined() ? x.grad().to(torch::kFloat32) : torch::Tensor());
+    };
+    const auto [dweight, dx] = backward(true);
+    const auto [plain_dweight, plain_dx] = backward(false);
+    EXPECT_LT((dweight - plain_dweight).norm().item<double>(),
+              0.01 * plain_dweight.norm().item<double>());
+    if (channels == 3) continue;
+    EXPECT_LT((dx - plain_dx).norm().item<double>(), 0.01 * plain_dx.norm().item<double>());
+  }
 }
 
 }  // namespace

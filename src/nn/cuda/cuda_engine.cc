@@ -16,6 +16,7 @@
 #include "nn/cuda/capture.h"
 #include "nn/cuda/device_scorer.h"
 #include "nn/cuda/parameters.h"
+#include "nn/cuda/side_stream.h"
 #include "nn/cuda/step_input.h"
 #include "nn/engine.h"
 #include "nn/kernels/loss.h"
@@ -129,7 +130,7 @@ class CudaEngine : public Engine {
         options_(parts.options),
         recipe_(parts.options.recipe),
         loader_(parts.loader),
-        stream_(at::cuda::getStreamFromPool()),
+        stream_(at::cuda::getStreamFromPool(/*isHighPriority=*/true)),
         type_(options_.precision == Precision::bf16 ? torch::kBFloat16 : torch::kFloat32),
         // Gradients that wait for more batches are added up outside a graph.
         graph_wanted_(options_.graph && recipe_.accumulate == 1) {
@@ -342,7 +343,10 @@ class CudaEngine : public Engine {
 
   /// Forward and backward.
   void run_network(const DeviceBatch& batch, Until until) {
-    const Tensor logits = model_->forward(batch.images);
+    const Tensor logits = [&] {
+      const SideStream::Use use(side_);
+      return model_->forward(batch.images);
+    }();
     const Tensor gradient = torch::empty_like(logits, torch::MemoryFormat::Contiguous);
     LossInput input{};
     input.logits = logits.data_ptr<float>();
@@ -353,11 +357,14 @@ class CudaEngine : public Engine {
     input.terms = static_cast<std::int32_t>(batch.classes.size(1));
     input.smoothing = static_cast<float>(recipe_.smoothing);
     input.bce_softmax = recipe_.loss == Loss::bce_softmax;
-    launch_loss(input, loss_sum_.data_ptr<double>(), gradient.data_ptr<float>(), stream_.stream());
+    const Tensor row_losses = torch::empty({logits.size(0)}, logits.options().requires_grad(false));
+    launch_loss(input, row_losses.data_ptr<float>(), loss_sum_.data_ptr<double>(),
+                gradient.data_ptr<float>(), stream_.stream());
     if (until == Until::forward) return;
     torch::autograd::backward(
         {logits},
         {recipe_.accumulate == 1 ? gradient : gradient / static_cast<double>(recipe_.accumulate)});
+    side_.join();
   }
 
   /// A full step as it is captured; a part of it for profiles.
@@ -430,6 +437,7 @@ class CudaEngine : public Engine {
   const Recipe& recipe_;
   BatchLoader& loader_;
   c10::cuda::CUDAStream stream_;
+  SideStream side_;
   torch::ScalarType type_;
   bool graph_wanted_;
   std::shared_ptr<const DeviceData> resident_;  // null: streamed
@@ -455,11 +463,26 @@ class CudaEngine : public Engine {
 
 }  // namespace
 
+namespace {
+
+/// LibTorch complains if the first thing that its thread for gradients does is a matrix product.
+void wake_gradient_thread() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    const Tensor one =
+        torch::ones({1}, torch::dtype(torch::kFloat32).device(torch::kCUDA).requires_grad(true));
+    (2 * one).backward();
+  });
+}
+
+}  // namespace
+
 std::unique_ptr<Engine> make_cuda_engine(const EngineParts& parts) {
   if (!is_available(Device::cuda)) {
     fail_cuda("training on a GPU needs a CUDA device, but none was found; use --device cpu");
   }
   const std::lock_guard lock(device_mutex());
+  wake_gradient_thread();
   return std::make_unique<CudaEngine>(parts);
 }
 

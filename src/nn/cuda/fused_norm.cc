@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include <ATen/cuda/CUDAContext.h>
+#include <c10/util/Optional.h>
 
 #include "nn/kernels/norm.h"
 
@@ -49,28 +50,29 @@ NormSaved saved_of(const Tensor& saved) {
   return {first, first + channels, first + 2 * channels, first + 3 * channels};
 }
 
-/// Inputs: x, rest (may be undefined), weight, bias. Outputs: the activation and, with a rest, the
-/// sum.
+/// Inputs: x, rest, shift, weight, bias. Outputs: the activation and the sum of x and rest, or x.
 struct FusedNormRelu : torch::autograd::Function<FusedNormRelu> {
-  static tensor_list forward(AutogradContext* context, const Tensor& x, const Tensor& rest,
+  static tensor_list forward(AutogradContext* context, const Tensor& x,
+                             const c10::optional<Tensor>& rest, const c10::optional<Tensor>& shift,
                              const Tensor& weight, const Tensor& bias, const Tensor& running_mean,
                              const Tensor& running_variance, const Tensor& batches, double momentum,
                              double epsilon) {
     const Tensor a = interleaved(x);
-    const Tensor b = rest.defined() ? interleaved(rest) : rest;
-    const Tensor sum = rest.defined() ? torch::empty_like(a) : a;
+    const Tensor b = rest ? interleaved(*rest) : Tensor();
+    const Tensor sum = rest ? torch::empty_like(a) : a;
     const Tensor active = torch::empty_like(a);
     const Tensor saved = torch::empty({4, a.size(1)}, weight.options().requires_grad(false));
-    launch_norm_relu(
-        shape_of(a), values(a), values(b), rest.defined() ? mutable_values(sum) : nullptr,
-        mutable_values(active),
-        {weight.data_ptr<float>(), bias.data_ptr<float>(), running_mean.data_ptr<float>(),
-         running_variance.data_ptr<float>(), batches.data_ptr<std::int64_t>(),
-         static_cast<float>(momentum), static_cast<float>(epsilon)},
-        saved_of(saved), scratch(), at::cuda::getCurrentCUDAStream());
+    launch_norm_relu(shape_of(a), values(a), values(b), rest ? mutable_values(sum) : nullptr,
+                     mutable_values(active),
+                     {weight.data_ptr<float>(), bias.data_ptr<float>(),
+                      shift ? values(*shift) : nullptr, running_mean.data_ptr<float>(),
+                      running_variance.data_ptr<float>(), batches.data_ptr<std::int64_t>(),
+                      static_cast<float>(momentum), static_cast<float>(epsilon)},
+                     saved_of(saved), scratch(), at::cuda::getCurrentCUDAStream());
     context->save_for_backward({sum, saved});
-    context->saved_data["rest"] = rest.defined();
-    return rest.defined() ? tensor_list{active, sum} : tensor_list{active};
+    context->set_materialize_grads(false);  // often nobody uses the sum
+    context->saved_data["rest"] = rest.has_value();
+    return {active, sum};
   }
 
   static tensor_list backward(AutogradContext* context, const tensor_list& gradients) {
@@ -79,14 +81,14 @@ struct FusedNormRelu : torch::autograd::Function<FusedNormRelu> {
     const Tensor& saved = kept[1];
     const bool has_rest = context->saved_data["rest"].toBool();
     const Tensor dy = gradients[0].defined() ? interleaved(gradients[0]) : torch::zeros_like(x);
-    const Tensor dsum = has_rest && gradients[1].defined() ? interleaved(gradients[1]) : Tensor();
+    const Tensor dsum = gradients[1].defined() ? interleaved(gradients[1]) : Tensor();
     const Tensor dx = torch::empty_like(x);
     const Tensor dweight = torch::empty({saved.size(1)}, saved.options());
     const Tensor dbias = torch::empty_like(dweight);
     launch_norm_relu_backward(shape_of(x), values(x), values(dy), values(dsum), saved_of(saved),
                               dweight.data_ptr<float>(), dbias.data_ptr<float>(),
                               mutable_values(dx), scratch(), at::cuda::getCurrentCUDAStream());
-    return {dx, has_rest ? dx : Tensor(), dweight, dbias, {}, {}, {}, {}, {}};
+    return {dx, has_rest ? dx : Tensor(), {}, dweight, dbias, {}, {}, {}, {}, {}};
   }
 };
 
@@ -99,10 +101,14 @@ bool can_fuse(const torch::nn::BatchNorm2dImpl& bn, const Tensor& x) {
 }
 
 Activated fused_norm_relu(torch::nn::BatchNorm2dImpl& bn, const Residual& x) {
-  const tensor_list out =
-      FusedNormRelu::apply(x.x, x.rest, bn.weight, bn.bias, bn.running_mean, bn.running_var,
-                           bn.num_batches_tracked, *bn.options.momentum(), bn.options.eps());
-  return {x.rest.defined() ? out[1] : x.x, out[0]};
+  // LibTorch takes no undefined tensor here.
+  const auto if_defined = [](const Tensor& t) {
+    return t.defined() ? c10::optional<Tensor>(t) : c10::nullopt;
+  };
+  const tensor_list out = FusedNormRelu::apply(
+      x.x, if_defined(x.rest), if_defined(x.shift), bn.weight, bn.bias, bn.running_mean,
+      bn.running_var, bn.num_batches_tracked, *bn.options.momentum(), bn.options.eps());
+  return {out[1], out[0]};
 }
 
 }  // namespace medley::nn

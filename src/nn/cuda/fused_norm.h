@@ -1,6 +1,6 @@
 #pragma once
 
-#include "nn/norm_relu.h"
+#include "nn/layers.h"
 
 namespace medley::nn {
 

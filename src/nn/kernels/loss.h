@@ -18,8 +18,9 @@ struct LossInput {
   bool bce_softmax = false;  // else cross entropy
 };
 
-/// Adds the losses of all rows to `*sum`, and writes the gradient of their mean by the logits. The
-/// functions of learn.cc, in one kernel.
-void launch_loss(const LossInput& input, double* sum, float* gradient, cudaStream_t stream);
+/// Writes the loss of each row and the gradient of their mean by the logits, and adds the losses to
+/// `*sum`. The functions of learn.cc.
+void launch_loss(const LossInput& input, float* losses, double* sum, float* gradient,
+                 cudaStream_t stream);
 
 }  // namespace medley::nn

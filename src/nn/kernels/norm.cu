@@ -9,20 +9,23 @@ namespace medley::nn {
 namespace {
 
 constexpr int kThreads = 512;
-constexpr int kMaxBlocks = 132;
-constexpr int kMaxChannels = 2048;
+constexpr int kBlocks = 132;  // fill an H200 once
 constexpr int kValues = 8;
+constexpr int kMaxChannels = 2048;
+
+/// Sums are taken by slices of channels: 128 bytes of a pixel, so that few blocks share a slice.
+constexpr int kSliceGroups = 8;
+constexpr int kMaxSlices = kMaxChannels / kValues;
 
 /// Eight neighbouring channels of a pixel, 16 bytes.
 struct alignas(16) Pack {
   __nv_bfloat16 values[kValues];
 };
 
-/// What blocks leave for the last of them.
+/// What blocks leave for the last of those that share their slice.
 struct Scratch {
-  unsigned done;  // blocks that have left their sums
-  unsigned unused[3];
-  float sums[2][kMaxBlocks][kMaxChannels];
+  unsigned done[kMaxSlices];  // blocks that have left their sums
+  float2 sums[std::max(kMaxSlices, kBlocks)][kSliceGroups * kValues];
 };
 
 __device__ Pack load(const __nv_bfloat16* from, std::int64_t pack) {
@@ -64,73 +67,107 @@ __device__ void load_channels(const float* from, int group, float (&to)[kValues]
   for (int i = 0; i < kValues; ++i) to[i] = from[group * kValues + i];
 }
 
-/// Adds up two sums per channel over all threads of all blocks. The block that comes last calls
-/// `finish(channel, first, second)` once per channel.
+/// The channels and pixels of a block that takes sums.
+struct Slice {
+  int groups;    // packs in a pixel
+  int width;     // packs of them in the slice
+  int per_pass;  // pixels that a block handles at a time
+  int group;     // of the pixel
+  int column;    // group within the slice
+  int row;       // within the pass; per_pass if the thread is left over
+
+  __device__ Slice(int channels, int slice_groups)
+      : groups(channels / kValues),
+        width(slice_groups),
+        per_pass(kThreads / slice_groups),
+        group(static_cast<int>(blockIdx.y) * slice_groups +
+              static_cast<int>(threadIdx.x) % slice_groups),
+        column(static_cast<int>(threadIdx.x) % slice_groups),
+        row(min(static_cast<int>(threadIdx.x) / slice_groups, per_pass)) {}
+
+  [[nodiscard]] __device__ bool used() const { return row < per_pass; }
+  [[nodiscard]] __device__ int first() const {
+    return static_cast<int>(blockIdx.x) * per_pass + row;
+  }
+  [[nodiscard]] __device__ int stride() const { return static_cast<int>(gridDim.x) * per_pass; }
+};
+
+__device__ float2 plus(float2 a, float2 b) { return {a.x + b.x, a.y + b.y}; }
+
+/// Sums of `count` rows of `width` values, which all threads share; known to the first `width` of
+/// them. `at(row, column)` is a value.
+template <typename At>
+__device__ float2 sum_rows(int count, int width, At at) {
+  __shared__ float2 parts[kThreads];
+  const int thread = static_cast<int>(threadIdx.x);
+  const int column = thread % width;
+  const int part = thread / width;
+  const int share = kThreads / width;
+  float2 sum{};
+  if (part < share) {
+#pragma unroll 8
+    for (int row = part; row < count; row += share) sum = plus(sum, at(row, column));
+  }
+  __syncthreads();  // parts may still be read from
+  parts[thread] = sum;
+  __syncthreads();
+  if (thread >= width) return {};
+  sum = parts[thread];
+  for (int i = 1; i < share; ++i) sum = plus(sum, parts[i * width + column]);
+  return sum;
+}
+
+/// Adds up two sums per channel over all threads of the blocks of a slice. The block that comes
+/// last calls `finish(channel, first, second)` once per channel.
 template <typename Finish>
 __device__ void reduce(const float (&first)[kValues], const float (&second)[kValues],
-                       const Lane& lane, int channels, Scratch* scratch, Finish finish) {
-  __shared__ float shared[2][kThreads * kValues];
+                       const Slice& slice, Scratch* scratch, Finish finish) {
+  __shared__ float2 shared[kThreads * (kValues + 1)];
   __shared__ bool last;
-  if (lane.used()) {
+  const int width = slice.width * kValues;
+  const int pitch = slice.width * (kValues + 1);  // lest rows meet in the same banks
+  if (slice.used()) {
 #pragma unroll
     for (int i = 0; i < kValues; ++i) {
-      const int at = lane.row * channels + lane.group * kValues + i;
-      shared[0][at] = first[i];
-      shared[1][at] = second[i];
+      shared[slice.row * pitch + i * slice.width + slice.column] = {first[i], second[i]};
     }
   }
   __syncthreads();
-  for (int c = static_cast<int>(threadIdx.x); c < channels; c += kThreads) {
-    float sums[2] = {};
-    for (int r = 0; r < lane.per_pass; ++r) {
-      sums[0] += shared[0][r * channels + c];
-      sums[1] += shared[1][r * channels + c];
-    }
-    scratch->sums[0][blockIdx.x][c] = sums[0];
-    scratch->sums[1][blockIdx.x][c] = sums[1];
-  }
+  // Neighbouring threads have neighbouring packs: column i * width + g is value i of pack g.
+  const float2 own = sum_rows(slice.per_pass, width,
+                              [&](int row, int column) { return shared[row * pitch + column]; });
+  const int thread = static_cast<int>(threadIdx.x);
+  const int begin = static_cast<int>(blockIdx.y * gridDim.x);
+  if (thread < width) scratch->sums[begin + static_cast<int>(blockIdx.x)][thread] = own;
   __threadfence();
   __syncthreads();
-  if (threadIdx.x == 0) last = atomicAdd(&scratch->done, 1U) == gridDim.x - 1;
+  if (thread == 0) last = atomicAdd(&scratch->done[blockIdx.y], 1U) == gridDim.x - 1;
   __syncthreads();
   if (!last) return;
   __threadfence();
-  // Several threads share the blocks of a channel, as far as there are threads.
-  const int slices = channels >= kThreads ? 1 : kThreads / channels;
-  const int slice = static_cast<int>(threadIdx.x) / min(channels, kThreads);
-  for (int c = static_cast<int>(threadIdx.x) % min(channels, kThreads); c < channels;
-       c += kThreads) {
-    float sums[2] = {};
-    if (slice < slices) {
-#pragma unroll 4
-      for (int b = slice; b < static_cast<int>(gridDim.x); b += slices) {
-        sums[0] += __ldcg(&scratch->sums[0][b][c]);
-        sums[1] += __ldcg(&scratch->sums[1][b][c]);
-      }
-      shared[0][slice * channels + c] = sums[0];
-      shared[1][slice * channels + c] = sums[1];
-    }
+  const float2 all = sum_rows(static_cast<int>(gridDim.x), width, [&](int row, int column) {
+    return __ldcg(&scratch->sums[begin + row][column]);
+  });
+  if (thread < width) {
+    const int group = static_cast<int>(blockIdx.y) * slice.width + thread % slice.width;
+    finish(group * kValues + thread / slice.width, all.x, all.y);
   }
-  __syncthreads();
-  for (int c = static_cast<int>(threadIdx.x); c < channels; c += kThreads) {
-    float sums[2] = {};
-    for (int s = 0; s < slices; ++s) {
-      sums[0] += shared[0][s * channels + c];
-      sums[1] += shared[1][s * channels + c];
-    }
-    finish(c, sums[0], sums[1]);
-  }
-  if (threadIdx.x == 0) scratch->done = 0;
+  if (thread == 0) scratch->done[blockIdx.y] = 0;
+}
+
+__device__ __nv_bfloat16 sum_of(__nv_bfloat16 a, __nv_bfloat16 b, float shift) {
+  return __float2bfloat16_rn(__bfloat162float(a) + __bfloat162float(b) + shift);
 }
 
 /// Sums of x and x², both about the first pixel's value lest they cancel, and what follows from
 /// them.
 template <bool kAdd>
 __global__ void __launch_bounds__(kThreads)
-    moments_kernel(int rows, int channels, const __nv_bfloat16* a, const __nv_bfloat16* b,
-                   __nv_bfloat16* sum, NormParameters parameters, NormSaved saved,
-                   Scratch* scratch) {
-  const Lane lane(channels);
+    moments_kernel(int rows, int channels, int slice_groups, const __nv_bfloat16* a,
+                   const __nv_bfloat16* b, __nv_bfloat16* sum, NormParameters parameters,
+                   NormSaved saved, Scratch* scratch) {
+  const Slice lane(channels, slice_groups);
+  float shift[kValues] = {};
   float origin[kValues] = {};
   float first[kValues] = {};
   float second[kValues] = {};
@@ -139,14 +176,16 @@ __global__ void __launch_bounds__(kThreads)
     if constexpr (kAdd) {
       const Pack y = load(b, pack);
 #pragma unroll
-      for (int i = 0; i < kValues; ++i) {
-        x.values[i] =
-            __float2bfloat16_rn(__bfloat162float(x.values[i]) + __bfloat162float(y.values[i]));
-      }
+      for (int i = 0; i < kValues; ++i) x.values[i] = sum_of(x.values[i], y.values[i], shift[i]);
     }
     return x;
   };
   if (lane.used()) {
+    if (kAdd && parameters.shift != nullptr) {
+      const Pack shifts = load(parameters.shift, lane.group);
+#pragma unroll
+      for (int i = 0; i < kValues; ++i) shift[i] = __bfloat162float(shifts.values[i]);
+    }
     const Pack x = value_at(lane.group);
 #pragma unroll
     for (int i = 0; i < kValues; ++i) origin[i] = __bfloat162float(x.values[i]);
@@ -163,12 +202,11 @@ __global__ void __launch_bounds__(kThreads)
       }
     }
   }
-  reduce(first, second, lane, channels, scratch, [&](int c, float s, float q) {
+  reduce(first, second, lane, scratch, [&](int c, float s, float q) {
     const float n = static_cast<float>(rows);
+    const float moved = parameters.shift == nullptr ? 0.0F : __bfloat162float(parameters.shift[c]);
     // As value_at, for one channel.
-    float about = __bfloat162float(a[c]);
-    if constexpr (kAdd)
-      about = __bfloat162float(__float2bfloat16_rn(about + __bfloat162float(b[c])));
+    const float about = __bfloat162float(kAdd ? sum_of(a[c], b[c], moved) : a[c]);
     const float offset = s / n;
     const float mean = about + offset;
     const float variance = fmaxf(q / n - offset * offset, 0.0F);
@@ -179,7 +217,8 @@ __global__ void __launch_bounds__(kThreads)
     saved.scale[c] = scale;
     saved.shift[c] = parameters.bias[c] - mean * scale;
     const float keep = 1 - parameters.momentum;
-    parameters.running_mean[c] = keep * parameters.running_mean[c] + parameters.momentum * mean;
+    parameters.running_mean[c] =
+        keep * parameters.running_mean[c] + parameters.momentum * (kAdd ? mean : mean + moved);
     parameters.running_variance[c] = keep * parameters.running_variance[c] +
                                      parameters.momentum * variance * (n / fmaxf(n - 1, 1.0F));
     if (c == 0) ++*parameters.batches;
@@ -195,8 +234,9 @@ __global__ void __launch_bounds__(kThreads)
   float shift[kValues];
   load_channels(saved.scale, lane.group, scale);
   load_channels(saved.shift, lane.group, shift);
+  // From the end, which the pass before has just read.
 #pragma unroll 4
-  for (int row = lane.first(); row < rows; row += lane.stride()) {
+  for (int row = rows - 1 - lane.first(); row >= 0; row -= lane.stride()) {
     const std::int64_t pack = std::int64_t{row} * lane.groups + lane.group;
     Pack value = load(x, pack);
 #pragma unroll
@@ -210,9 +250,10 @@ __global__ void __launch_bounds__(kThreads)
 
 /// Sums of g and g·(x - mean), where g is the gradient that gets through the ReLU.
 __global__ void __launch_bounds__(kThreads)
-    gradient_sums_kernel(int rows, int channels, const __nv_bfloat16* x, const __nv_bfloat16* dy,
-                         NormSaved saved, float* dweight, float* dbias, Scratch* scratch) {
-  const Lane lane(channels);
+    gradient_sums_kernel(int rows, int channels, int slice_groups, const __nv_bfloat16* x,
+                         const __nv_bfloat16* dy, NormSaved saved, float* dweight, float* dbias,
+                         Scratch* scratch) {
+  const Slice lane(channels, slice_groups);
   float first[kValues] = {};
   float second[kValues] = {};
   if (lane.used()) {
@@ -237,7 +278,7 @@ __global__ void __launch_bounds__(kThreads)
       }
     }
   }
-  reduce(first, second, lane, channels, scratch, [&](int c, float s, float q) {
+  reduce(first, second, lane, scratch, [&](int c, float s, float q) {
     dbias[c] = s;
     dweight[c] = q * saved.inverse_deviation[c];
   });
@@ -265,7 +306,7 @@ __global__ void __launch_bounds__(kThreads)
     rest[i] = -scale[i] * (dbias[c] / n) - slope[i] * saved.mean[c];
   }
 #pragma unroll 4
-  for (int row = lane.first(); row < rows; row += lane.stride()) {
+  for (int row = rows - 1 - lane.first(); row >= 0; row -= lane.stride()) {  // as apply_kernel
     const std::int64_t pack = std::int64_t{row} * lane.groups + lane.group;
     const Pack value = load(x, pack);
     Pack gradient = load(dy, pack);
@@ -284,20 +325,30 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-/// Enough blocks that each thread has a few pixels, but no more than fill the device once.
-int blocks_for(const NormShape& shape) {
-  constexpr std::int64_t kRowsPerThread = 4;
-  const std::int64_t per_block = kRowsPerThread * (kThreads / (shape.channels / kValues));
-  return static_cast<int>(
-      std::clamp<std::int64_t>((shape.rows + per_block - 1) / per_block, 1, kMaxBlocks));
-}
+/// How blocks share the sums of all channels.
+struct SumGrid {
+  int slice_groups;
+  dim3 blocks;  // shares of the pixels by slices
+
+  explicit SumGrid(const NormShape& shape) : slice_groups(kSliceGroups) {
+    constexpr std::int64_t kRowsPerThread = 2;
+    const int groups = shape.channels / kValues;
+    slice_groups = std::min(groups, kSliceGroups);
+    while (groups % slice_groups != 0) --slice_groups;
+    const int slices = groups / slice_groups;
+    const std::int64_t per_block = kRowsPerThread * (kThreads / slice_groups);
+    const std::int64_t shares = std::clamp<std::int64_t>((shape.rows + per_block - 1) / per_block,
+                                                         1, std::max(kBlocks / slices, 1));
+    blocks = dim3(static_cast<unsigned>(shares), static_cast<unsigned>(slices));
+  }
+};
 
 /// As many as the device holds at a time: nothing has to be summed up between them.
 int plain_blocks_for(const NormShape& shape) {
   constexpr std::int64_t kRowsPerThread = 2;
   const std::int64_t per_block = kRowsPerThread * (kThreads / (shape.channels / kValues));
   return static_cast<int>(
-      std::clamp<std::int64_t>((shape.rows + per_block - 1) / per_block, 1, 4 * kMaxBlocks));
+      std::clamp<std::int64_t>((shape.rows + per_block - 1) / per_block, 1, 4 * kBlocks));
 }
 
 }  // namespace
@@ -309,12 +360,13 @@ void launch_norm_relu(const NormShape& shape, const __nv_bfloat16* a, const __nv
                       const NormSaved& saved, void* scratch, cudaStream_t stream) {
   const int rows = static_cast<int>(shape.rows);
   auto* sums = static_cast<Scratch*>(scratch);
+  const SumGrid grid(shape);
   if (b == nullptr) {
-    moments_kernel<false><<<blocks_for(shape), kThreads, 0, stream>>>(rows, shape.channels, a, b,
-                                                                      sum, parameters, saved, sums);
+    moments_kernel<false><<<grid.blocks, kThreads, 0, stream>>>(
+        rows, shape.channels, grid.slice_groups, a, b, sum, parameters, saved, sums);
   } else {
-    moments_kernel<true><<<blocks_for(shape), kThreads, 0, stream>>>(rows, shape.channels, a, b,
-                                                                     sum, parameters, saved, sums);
+    moments_kernel<true><<<grid.blocks, kThreads, 0, stream>>>(
+        rows, shape.channels, grid.slice_groups, a, b, sum, parameters, saved, sums);
   }
   MEDLEY_CUDA_CHECK(cudaGetLastError());
   apply_kernel<<<plain_blocks_for(shape), kThreads, 0, stream>>>(rows, shape.channels,
@@ -327,8 +379,10 @@ void launch_norm_relu_backward(const NormShape& shape, const __nv_bfloat16* x,
                                const NormSaved& saved, float* dweight, float* dbias,
                                __nv_bfloat16* dx, void* scratch, cudaStream_t stream) {
   const int rows = static_cast<int>(shape.rows);
-  gradient_sums_kernel<<<blocks_for(shape), kThreads, 0, stream>>>(
-      rows, shape.channels, x, dy, saved, dweight, dbias, static_cast<Scratch*>(scratch));
+  const SumGrid grid(shape);
+  gradient_sums_kernel<<<grid.blocks, kThreads, 0, stream>>>(
+      rows, shape.channels, grid.slice_groups, x, dy, saved, dweight, dbias,
+      static_cast<Scratch*>(scratch));
   MEDLEY_CUDA_CHECK(cudaGetLastError());
   const int blocks = plain_blocks_for(shape);
   if (dsum == nullptr) {

@@ -37,6 +37,7 @@ struct NormSaved {
 struct NormParameters {
   const float* weight;
   const float* bias;
+  const __nv_bfloat16* shift;  // added to x, per channel; may be null
   float* running_mean;
   float* running_variance;
   std::int64_t* batches;  // counts calls
@@ -44,7 +45,8 @@ struct NormParameters {
   float epsilon;
 };
 
-/// y = relu(norm(x)), where x is `a`, or `a` plus `b` rounded to bf16 and stored in `sum`.
+/// y = relu(norm(x)), where x is `a` plus the shift, or `a` plus the shift plus `b`, rounded to
+/// bf16 and stored in `sum`. Without a `b` the shift shows in the running mean alone.
 void launch_norm_relu(const NormShape& shape, const __nv_bfloat16* a, const __nv_bfloat16* b,
                       __nv_bfloat16* sum, __nv_bfloat16* y, const NormParameters& parameters,
                       const NormSaved& saved, void* scratch, cudaStream_t stream);

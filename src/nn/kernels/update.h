@@ -28,7 +28,7 @@ struct UpdateChunk {
   std::int32_t slot;
   std::int64_t begin;
 };
-inline constexpr std::int64_t kUpdateChunk = 8192;
+inline constexpr std::int64_t kUpdateChunk = 2048;
 
 /// What changes from step to step.
 struct UpdateRates {

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include <ATen/cuda/CUDAEvent.h>
+#include <c10/cuda/CUDAStream.h>
+#include <torch/torch.h>
+
+namespace medley::nn {
+
+/// A second stream for the gradients of weights. Only the update needs them, so they are computed
+/// beside those of the activations, which fill a device badly.
+class SideStream {
+ public:
+  SideStream() : stream_(at::cuda::getStreamFromPool()) {}
+  SideStream(const SideStream&) = delete;
+  SideStream& operator=(const SideStream&) = delete;
+
+  /// The one that convolutions of this thread use; may be null.
+  [[nodiscard]] static SideStream* current() noexcept;
+
+  /// Makes a stream the current one of this thread while it lives.
+  class Use {
+   public:
+    explicit Use(SideStream& side) noexcept;
+    ~Use();
+    Use(const Use&) = delete;
+    Use& operator=(const Use&) = delete;
+  };
+
+  /// Enqueues `work` after what is in the current stream so far. It may read `inputs`.
+  void run(const std::vector<torch::Tensor>& inputs, const std::function<void()>& work);
+
+  /// Lets the current stream wait for all work.
+  void join();
+
+ private:
+  c10::cuda::CUDAStream stream_;
+  at::cuda::CUDAEvent begun_{cudaEventDisableTiming};
+  at::cuda::CUDAEvent done_{cudaEventDisableTiming};
+  std::vector<torch::Tensor> inputs_;  // alive until the work is done
+  bool used_ = false;
+};
+
+/// A convolution without a bias whose weight gets its gradient on the side stream, and not through
+/// autograd.
+[[nodiscard]] torch::Tensor side_convolution(SideStream& side, const torch::Tensor& x,
+                                             const torch::Tensor& weight, std::int64_t stride,
+                                             std::int64_t padding);
+
+}  // namespace medley::nn
