@@ -67,8 +67,9 @@ def test_a_wheel_installs_into_a_clean_environment(tmp_path, monkeypatch):
     assert done.stdout.strip() == medley.__version__
 
 
+@pytest.mark.parametrize("dtype", ["uint8", "float32"])
 @pytest.mark.parametrize("framework", ["cupy", "jax"])
-def test_other_frameworks(framework):
+def test_other_frameworks(framework, dtype):
     pytest.importorskip(framework, reason=f"{framework} is not installed")
     numpy = pytest.importorskip("numpy")
     if framework == "jax":
@@ -78,11 +79,12 @@ def test_other_frameworks(framework):
 
         if not medley._core.has_cuda:
             pytest.skip("built without CUDA")
-    images = numpy.random.default_rng(0).random((4, 3, 8, 8), numpy.float32)
-    x, y = medley.HMix(seed=1)(xp.asarray(images), xp.arange(4))
-    assert type(x) is type(xp.asarray(images))
-    expected, labels = medley.HMix(seed=1)(images, numpy.arange(4))
-    assert numpy.array_equal(numpy.asarray(x.get() if framework == "cupy" else x), expected)
+    images = numpy.random.default_rng(0).integers(0, 256, (4, 3, 8, 12)).astype(dtype)
+    for method in ("mixup", "cutmix", "hmix", "gmix", "resizemix", "nmixup"):
+        x, y = medley.Mix(method, seed=1)(xp.asarray(images), xp.arange(4))
+        assert type(x) is type(xp.asarray(images))
+        expected, labels = medley.Mix(method, seed=1)(images, numpy.arange(4))
+        assert numpy.array_equal(numpy.asarray(x.get() if framework == "cupy" else x), expected)
 
 
 def test_imports_without_any_framework():
