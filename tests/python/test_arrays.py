@@ -282,3 +282,20 @@ def test_a_call_that_fails_counts_as_before():
     with pytest.raises(ValueError):
         mix(images, out=np.zeros((3, 3, 8, 8), np.float32))
     assert mix.step == 3
+
+
+class _Elsewhere(np.ndarray):
+    """An array that says it is on a GPU, although it has the buffer protocol, as JAX's do."""
+
+    def __dlpack_device__(self):
+        return 2, 0  # CUDA
+
+    def __dlpack__(self, stream=None):
+        raise BufferError("asked for DLPack")
+
+
+def test_arrays_on_a_gpu_are_not_read_through_the_buffer_protocol():
+    images = np.zeros((2, 3, 4, 4), np.float32).view(_Elsewhere)
+    plan = medley.Mixup(seed=1).plan(batch=2, size=4)
+    with pytest.raises(BufferError, match="asked for DLPack"):
+        medley.apply(plan, images)
