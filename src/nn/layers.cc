@@ -1,8 +1,9 @@
 #include "nn/layers.h"
 
+#include "core/check.h"
 #if MEDLEY_HAS_CUDA
 #include "nn/cuda/fused_norm.h"
-#include "nn/cuda/side_stream.h"
+#include "nn/cuda/side_convolution.h"
 #endif
 
 namespace medley::nn {
@@ -38,6 +39,7 @@ torch::Tensor norm_relu(torch::nn::BatchNorm2d& bn, const Shifted& x) {
 }
 
 Activated norm_relu(torch::nn::BatchNorm2d& bn, const Residual& x) {
+  MEDLEY_DCHECK(x.rest.defined() || !x.shift.defined());
 #if MEDLEY_HAS_CUDA
   if (can_fuse(*bn, x.x)) return fused_norm_relu(*bn, x);
 #endif
@@ -49,7 +51,7 @@ torch::Tensor convolution(torch::nn::Conv2dImpl& conv, const torch::Tensor& x) {
   return conv.bias.defined() ? conv.forward(x) : without_bias(conv, x);
 }
 
-Shifted convolve(torch::nn::Conv2dImpl& conv, const torch::Tensor& x) {
+Shifted shifted_convolution(torch::nn::Conv2dImpl& conv, const torch::Tensor& x) {
   const bool later = conv.bias.defined() && conv.is_training() && x.is_cuda() &&
                      x.scalar_type() == torch::kBFloat16;
   if (!later) return {convolution(conv, x), {}};

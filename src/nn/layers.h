@@ -43,6 +43,6 @@ struct Activated {
 
 /// conv(x) for readers that normalise: since they take means away, a bias has no effect on them and
 /// no gradient from them. In training on a GPU it is left to the reader, who has it for nothing.
-[[nodiscard]] Shifted convolve(torch::nn::Conv2dImpl& conv, const torch::Tensor& x);
+[[nodiscard]] Shifted shifted_convolution(torch::nn::Conv2dImpl& conv, const torch::Tensor& x);
 
 }  // namespace medley::nn

@@ -122,9 +122,10 @@ struct WideBlock : tnn::Module {
   }
   Residual forward(const Residual& x) {
     const Activated in = norm_relu(bn1, x);
-    const Shifted y = convolve(*conv2, norm_relu(bn2, convolve(*conv1, in.active)));
+    const Shifted y =
+        shifted_convolution(*conv2, norm_relu(bn2, shifted_convolution(*conv1, in.active)));
     if (shortcut.is_empty()) return {y.x, in.input, y.shift};
-    const Shifted rest = convolve(shortcut->at<tnn::Conv2dImpl>(0), in.input);
+    const Shifted rest = shifted_convolution(shortcut->at<tnn::Conv2dImpl>(0), in.input);
     return {y.x, rest.x, y.shift.defined() ? y.shift + rest.shift : y.shift};
   }
   tnn::BatchNorm2d bn1{nullptr}, bn2{nullptr};

@@ -13,7 +13,7 @@
 
 #include "medley/data/image.h"
 #include "medley/nn/trainer.h"
-#include "nn/cuda/side_stream.h"
+#include "nn/cuda/side_convolution.h"
 #include "nn/layers.h"
 
 namespace medley::nn {

@@ -461,10 +461,6 @@ class CudaEngine : public Engine {
   bool scored_ = false;
 };
 
-}  // namespace
-
-namespace {
-
 /// LibTorch complains if the first thing that its thread for gradients does is a matrix product.
 void wake_gradient_thread() {
   static std::once_flag once;

@@ -43,10 +43,4 @@ class SideStream {
   bool used_ = false;
 };
 
-/// A convolution without a bias whose weight gets its gradient on the side stream, and not through
-/// autograd.
-[[nodiscard]] torch::Tensor side_convolution(SideStream& side, const torch::Tensor& x,
-                                             const torch::Tensor& weight, std::int64_t stride,
-                                             std::int64_t padding);
-
 }  // namespace medley::nn

@@ -42,18 +42,22 @@ __device__ void store(const Pack& from, __nv_bfloat16* to, std::int64_t pack) {
 }
 
 /// Which packs a thread handles: always the same channels, so what belongs to them stays in
-/// registers.
+/// registers. Blocks have `width` packs of a pixel, all of them or a slice.
 struct Lane {
   int groups;    // packs in a pixel
+  int width;     // packs of them in the slice
   int per_pass;  // pixels that a block handles at a time
-  int group;
-  int row;  // within the pass; per_pass if the thread is left over
+  int column;    // pack within the slice
+  int group;     // pack within the pixel
+  int row;       // within the pass; per_pass if the thread is left over
 
-  __device__ explicit Lane(int channels)
+  __device__ Lane(int channels, int slice)
       : groups(channels / kValues),
-        per_pass(kThreads / groups),
-        group(static_cast<int>(threadIdx.x) % groups),
-        row(min(static_cast<int>(threadIdx.x) / groups, per_pass)) {}
+        width(slice),
+        per_pass(kThreads / slice),
+        column(static_cast<int>(threadIdx.x) % slice),
+        group(static_cast<int>(blockIdx.y) * slice + column),
+        row(min(static_cast<int>(threadIdx.x) / slice, per_pass)) {}
 
   [[nodiscard]] __device__ bool used() const { return row < per_pass; }
   [[nodiscard]] __device__ int first() const {
@@ -61,36 +65,14 @@ struct Lane {
   }
   [[nodiscard]] __device__ int stride() const { return static_cast<int>(gridDim.x) * per_pass; }
 };
+
+/// A lane over whole pixels.
+__device__ Lane whole_lane(int channels) { return {channels, channels / kValues}; }
 
 __device__ void load_channels(const float* from, int group, float (&to)[kValues]) {
 #pragma unroll
   for (int i = 0; i < kValues; ++i) to[i] = from[group * kValues + i];
 }
-
-/// The channels and pixels of a block that takes sums.
-struct Slice {
-  int groups;    // packs in a pixel
-  int width;     // packs of them in the slice
-  int per_pass;  // pixels that a block handles at a time
-  int group;     // of the pixel
-  int column;    // group within the slice
-  int row;       // within the pass; per_pass if the thread is left over
-
-  __device__ Slice(int channels, int slice_groups)
-      : groups(channels / kValues),
-        width(slice_groups),
-        per_pass(kThreads / slice_groups),
-        group(static_cast<int>(blockIdx.y) * slice_groups +
-              static_cast<int>(threadIdx.x) % slice_groups),
-        column(static_cast<int>(threadIdx.x) % slice_groups),
-        row(min(static_cast<int>(threadIdx.x) / slice_groups, per_pass)) {}
-
-  [[nodiscard]] __device__ bool used() const { return row < per_pass; }
-  [[nodiscard]] __device__ int first() const {
-    return static_cast<int>(blockIdx.x) * per_pass + row;
-  }
-  [[nodiscard]] __device__ int stride() const { return static_cast<int>(gridDim.x) * per_pass; }
-};
 
 __device__ float2 plus(float2 a, float2 b) { return {a.x + b.x, a.y + b.y}; }
 
@@ -121,7 +103,7 @@ __device__ float2 sum_rows(int count, int width, At at) {
 /// last calls `finish(channel, first, second)` once per channel.
 template <typename Finish>
 __device__ void reduce(const float (&first)[kValues], const float (&second)[kValues],
-                       const Slice& slice, Scratch* scratch, Finish finish) {
+                       const Lane& slice, Scratch* scratch, Finish finish) {
   __shared__ float2 shared[kThreads * (kValues + 1)];
   __shared__ bool last;
   const int width = slice.width * kValues;
@@ -166,7 +148,7 @@ __global__ void __launch_bounds__(kThreads)
     moments_kernel(int rows, int channels, int slice_groups, const __nv_bfloat16* a,
                    const __nv_bfloat16* b, __nv_bfloat16* sum, NormParameters parameters,
                    NormSaved saved, Scratch* scratch) {
-  const Slice lane(channels, slice_groups);
+  const Lane lane(channels, slice_groups);
   float shift[kValues] = {};
   float origin[kValues] = {};
   float first[kValues] = {};
@@ -228,7 +210,7 @@ __global__ void __launch_bounds__(kThreads)
 __global__ void __launch_bounds__(kThreads)
     apply_kernel(int rows, int channels, const __nv_bfloat16* x, NormSaved saved,
                  __nv_bfloat16* y) {
-  const Lane lane(channels);
+  const Lane lane = whole_lane(channels);
   if (!lane.used()) return;
   float scale[kValues];
   float shift[kValues];
@@ -253,7 +235,7 @@ __global__ void __launch_bounds__(kThreads)
     gradient_sums_kernel(int rows, int channels, int slice_groups, const __nv_bfloat16* x,
                          const __nv_bfloat16* dy, NormSaved saved, float* dweight, float* dbias,
                          Scratch* scratch) {
-  const Slice lane(channels, slice_groups);
+  const Lane lane(channels, slice_groups);
   float first[kValues] = {};
   float second[kValues] = {};
   if (lane.used()) {
@@ -290,7 +272,7 @@ __global__ void __launch_bounds__(kThreads)
     gradient_kernel(int rows, int channels, const __nv_bfloat16* x, const __nv_bfloat16* dy,
                     const __nv_bfloat16* dsum, NormSaved saved, const float* dweight,
                     const float* dbias, __nv_bfloat16* dx) {
-  const Lane lane(channels);
+  const Lane lane = whole_lane(channels);
   if (!lane.used()) return;
   float scale[kValues];
   float shift[kValues];
@@ -330,7 +312,7 @@ struct SumGrid {
   int slice_groups;
   dim3 blocks;  // shares of the pixels by slices
 
-  explicit SumGrid(const NormShape& shape) : slice_groups(kSliceGroups) {
+  explicit SumGrid(const NormShape& shape) {
     constexpr std::int64_t kRowsPerThread = 2;
     const int groups = shape.channels / kValues;
     slice_groups = std::min(groups, kSliceGroups);
