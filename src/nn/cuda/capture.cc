@@ -5,11 +5,6 @@
 
 namespace medley::nn {
 
-std::mutex& device_mutex() {
-  static std::mutex mutex;
-  return mutex;
-}
-
 std::unique_ptr<at::cuda::CUDAGraph> capture_graph(const std::function<void()>& warm_up,
                                                    const std::function<void()>& record) {
   constexpr int kWarmUps = 3;

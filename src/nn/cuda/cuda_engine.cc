@@ -16,6 +16,7 @@
 #include "nn/cuda/capture.h"
 #include "nn/cuda/device_scorer.h"
 #include "nn/cuda/parameters.h"
+#include "nn/cuda/setup_thread.h"
 #include "nn/cuda/side_stream.h"
 #include "nn/cuda/step_input.h"
 #include "nn/engine.h"
@@ -174,7 +175,9 @@ class CudaEngine : public Engine {
   }
 
   void begin() override {
-    torch::cuda::synchronize();  // values may have been written to on other streams
+    // Values may have been written to on the caller's stream. To wait for the whole device could
+    // take until the other runs are done: they never stop giving it work.
+    at::cuda::getCurrentCUDAStream().synchronize();
     const c10::cuda::CUDAStreamGuard guard(stream_);
     parameters_->refresh_model();
   }
@@ -230,8 +233,6 @@ class CudaEngine : public Engine {
       clean_ = scorer(*model_, resident_->train);
       if (averaged_) average_test_ = scorer(*averaged_, resident_->test);
     }
-    const std::unique_lock lock = setup_lock(scored_);
-    scored_ = true;
     const Hits test = test_->run();
     Score score{test.top1, test.top5, clean_->run().top1, {}};
     if (averaged_) {
@@ -242,37 +243,9 @@ class CudaEngine : public Engine {
   }
 
   StepProfile profile() override {
-    const std::lock_guard lock(device_mutex());
     const c10::cuda::CUDAStreamGuard guard(stream_);
-    Snapshot before_steps;  // of everything that the timed steps change
-    for (const NamedTensors& tensors :
-         {parameters_->values(), parameters_->optimiser_state(), parameters_->average()}) {
-      for (const auto& [name, tensor] : tensors) before_steps.keep(tensor);
-    }
-    for (const Tensor& t : {step_, loss_sum_}) before_steps.keep(t);
-    step_.zero_();
     StepProfile profile;
-    double before = 0;
-    constexpr std::array<std::pair<const char*, Until>, 4> kParts = {
-        {{"load+mix", Until::load},
-         {"forward", Until::forward},
-         {"backward", Until::backward},
-         {"optimiser", Until::update}}};
-    for (const auto& [name, until] : kParts) {
-      const double ms = time_steps(until);
-      profile.parts.emplace_back(name, std::max(0.0, ms - before));
-      before = std::max(before, ms);
-    }
-    profile.ms_per_step = before;
-    if (steps_timed_ > 0) {
-      epoch_end_.synchronize();
-      profile.ms_per_step = static_cast<double>(epoch_start_.elapsed_time(epoch_end_)) /
-                            static_cast<double>(steps_timed_);
-    }
-    profile.parts.emplace_back("gaps", std::max(0.0, profile.ms_per_step - before));
-    before_steps.restore();
-    parameters_->refresh_model();
-    graph_.reset();  // its gradients are gone
+    on_setup_thread([&] { profile = timed_profile(); });
     return profile;
   }
 
@@ -285,12 +258,6 @@ class CudaEngine : public Engine {
   [[nodiscard]] std::shared_ptr<Model> new_model() const {
     return make_model(recipe_.model, data_.num_classes(), data_.train.shape.channels,
                       options_.seed);
-  }
-
-  /// Held, unless everything that the caller needs has been captured.
-  [[nodiscard]] std::unique_lock<std::mutex> setup_lock(bool ready) const {
-    return ready && options_.graph ? std::unique_lock<std::mutex>()
-                                   : std::unique_lock(device_mutex());
   }
 
   [[nodiscard]] bool updates_after(std::int64_t step) const {
@@ -308,25 +275,24 @@ class CudaEngine : public Engine {
   void take_full_step(std::int64_t step) {
     DeviceBatch& batch = batch_for(batch_, loader_.batch_size(0));
     if (!graph_wanted_) {
-      const std::lock_guard lock(device_mutex());
-      input_->load(batch, step_);
-      finish_eagerly(batch, step);
+      on_setup_thread([&] {
+        input_->load(batch, step_);
+        finish_eagerly(batch, step);
+      });
     } else {
-      if (!graph_) {
-        const std::lock_guard lock(device_mutex());
-        graph_ = capture(Until::update);
-      }
+      if (!graph_) on_setup_thread([&] { graph_ = capture(Until::update); });
       graph_->replay();
     }
   }
 
   void take_short_step(std::int64_t step, std::int64_t count) {
-    const std::lock_guard lock(device_mutex());
     // The gradients of a captured graph have to stay where it leaves them.
     const std::vector<Tensor> kept = graph_ ? parameters_->gradients() : std::vector<Tensor>();
     DeviceBatch& batch = batch_for(short_batch_, count);
-    input_->load_short(batch);
-    finish_eagerly(batch, step);
+    on_setup_thread([&] {
+      input_->load_short(batch);
+      finish_eagerly(batch, step);
+    });
     if (graph_) parameters_->put_back(kept);
   }
 
@@ -392,6 +358,39 @@ class CudaEngine : public Engine {
     return graph;
   }
 
+  StepProfile timed_profile() {
+    Snapshot before_steps;  // of everything that the timed steps change
+    for (const NamedTensors& tensors :
+         {parameters_->values(), parameters_->optimiser_state(), parameters_->average()}) {
+      for (const auto& [name, tensor] : tensors) before_steps.keep(tensor);
+    }
+    for (const Tensor& t : {step_, loss_sum_}) before_steps.keep(t);
+    step_.zero_();
+    StepProfile profile;
+    double before = 0;
+    constexpr std::array<std::pair<const char*, Until>, 4> kParts = {
+        {{"load+mix", Until::load},
+         {"forward", Until::forward},
+         {"backward", Until::backward},
+         {"optimiser", Until::update}}};
+    for (const auto& [name, until] : kParts) {
+      const double ms = time_steps(until);
+      profile.parts.emplace_back(name, std::max(0.0, ms - before));
+      before = std::max(before, ms);
+    }
+    profile.ms_per_step = before;
+    if (steps_timed_ > 0) {
+      epoch_end_.synchronize();
+      profile.ms_per_step = static_cast<double>(epoch_start_.elapsed_time(epoch_end_)) /
+                            static_cast<double>(steps_timed_);
+    }
+    profile.parts.emplace_back("gaps", std::max(0.0, profile.ms_per_step - before));
+    before_steps.restore();
+    parameters_->refresh_model();
+    graph_.reset();  // its gradients are gone
+    return profile;
+  }
+
   /// Milliseconds of a step up to a part of it, one after the other.
   double time_steps(Until until) {
     constexpr int kSteps = 50;
@@ -418,10 +417,13 @@ class CudaEngine : public Engine {
 
   /// Images that are not in device memory.
   Score score_from_host() {
-    const std::lock_guard lock(device_mutex());
     const auto of = [&](Model& model, const ImageSet& images) {
-      return nn::score(model, images, data_.test.count(), data_.num_classes(), loader_,
-                       torch::TensorOptions(torch::kCUDA).dtype(type_));
+      Evaluation evaluation;
+      on_setup_thread([&] {
+        evaluation = nn::score(model, images, data_.test.count(), data_.num_classes(), loader_,
+                               torch::TensorOptions(torch::kCUDA).dtype(type_));
+      });
+      return evaluation;
     };
     const Evaluation test = of(*model_, data_.test);
     Score score{test.top1, test.top5, of(*model_, data_.train).top1, {}};
@@ -458,7 +460,6 @@ class CudaEngine : public Engine {
   std::unique_ptr<DeviceScorer> test_;
   std::unique_ptr<DeviceScorer> clean_;
   std::unique_ptr<DeviceScorer> average_test_;
-  bool scored_ = false;
 };
 
 /// LibTorch complains if the first thing that its thread for gradients does is a matrix product.
@@ -477,9 +478,12 @@ std::unique_ptr<Engine> make_cuda_engine(const EngineParts& parts) {
   if (!is_available(Device::cuda)) {
     fail_cuda("training on a GPU needs a CUDA device, but none was found; use --device cpu");
   }
-  const std::lock_guard lock(device_mutex());
-  wake_gradient_thread();
-  return std::make_unique<CudaEngine>(parts);
+  std::unique_ptr<Engine> engine;
+  on_setup_thread([&] {
+    wake_gradient_thread();
+    engine = std::make_unique<CudaEngine>(parts);
+  });
+  return engine;
 }
 
 bool is_available(Device device) { return device == Device::cpu || torch::cuda::is_available(); }

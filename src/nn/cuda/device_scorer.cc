@@ -6,6 +6,7 @@
 #include <ATen/cuda/CUDAContext.h>
 
 #include "nn/cuda/capture.h"
+#include "nn/cuda/setup_thread.h"
 
 namespace medley::nn {
 namespace {
@@ -77,7 +78,7 @@ Hits DeviceScorer::run() {
   model_.eval();
   if (graph_wanted_ && !graph_) {
     const auto record = [&] { score_full_batch(); };
-    graph_ = capture_graph(record, record);
+    on_setup_thread([&] { graph_ = capture_graph(record, record); });
   }
   step_.zero_();
   hits_.zero_();
@@ -85,10 +86,10 @@ Hits DeviceScorer::run() {
     if (graph_) {
       graph_->replay();
     } else {
-      score_full_batch();
+      on_setup_thread([&] { score_full_batch(); });
     }
   }
-  if (short_plan_) score_batch(*short_plan_, *short_batch_, {});
+  if (short_plan_) on_setup_thread([&] { score_batch(*short_plan_, *short_batch_, {}); });
   model_.train(was_training);
   const torch::Tensor hits = hits_.cpu();
   const double percent = 100.0 / static_cast<double>(count_);

@@ -309,7 +309,7 @@ std::shared_ptr<const DeviceData> device_data(const ImageData& data) {
   if (2 * (data.train.pixels.size() + data.test.pixels.size()) > free) return nullptr;
   auto made = std::make_shared<const DeviceData>(
       DeviceData{DeviceImages(data.train), DeviceImages(data.test)});
-  torch::cuda::synchronize();  // other streams will read it
+  at::cuda::getCurrentCUDAStream().synchronize();  // other streams will read it
   known[&data] = made;
   return made;
 }
