@@ -52,8 +52,8 @@ torch::Tensor convolution(torch::nn::Conv2dImpl& conv, const torch::Tensor& x) {
 }
 
 Shifted shifted_convolution(torch::nn::Conv2dImpl& conv, const torch::Tensor& x) {
-  const bool later = conv.bias.defined() && conv.is_training() && x.is_cuda() &&
-                     x.scalar_type() == torch::kBFloat16;
+  const bool later = conv.bias.defined() && (conv.is_training() || !at::GradMode::is_enabled()) &&
+                     x.is_cuda() && x.scalar_type() == torch::kBFloat16;
   if (!later) return {convolution(conv, x), {}};
   return {without_bias(conv, x), conv.bias.detach()};
 }

@@ -42,7 +42,8 @@ struct Activated {
 [[nodiscard]] torch::Tensor convolution(torch::nn::Conv2dImpl& conv, const torch::Tensor& x);
 
 /// conv(x) for readers that normalise: since they take means away, a bias has no effect on them and
-/// no gradient from them. In training on a GPU it is left to the reader, who has it for nothing.
+/// no gradient from them. In training and for scores on a GPU it is left to the reader, who has it
+/// for nothing.
 [[nodiscard]] Shifted shifted_convolution(torch::nn::Conv2dImpl& conv, const torch::Tensor& x);
 
 }  // namespace medley::nn

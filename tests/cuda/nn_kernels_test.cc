@@ -185,6 +185,65 @@ TEST_F(NnKernels, NormFollowsItsDefinition) {
   check_norm({20000, 64}, false, false, 30);  // far from zero: squares must not cancel
 }
 
+void check_fixed_norm(const NormShape& shape, bool residual, bool shifted) {
+  SCOPED_TRACE(testing::Message() << shape.rows << " x " << shape.channels << " " << residual
+                                  << shifted);
+  const auto count = static_cast<std::size_t>(shape.rows * shape.channels);
+  const auto channels = static_cast<std::size_t>(shape.channels);
+  const auto a = rounded(random_values(count, 1));
+  const auto b = residual ? rounded(random_values(count, 2)) : std::vector<__nv_bfloat16>();
+  const auto shift = rounded(random_values(channels, 3));
+  const std::vector<float> weight = random_values(channels, 4, 1);
+  const std::vector<float> bias = random_values(channels, 5);
+  const std::vector<float> mean = random_values(channels, 6);
+  std::vector<float> variance = random_values(channels, 7);
+  for (float& v : variance) v = v * v + 0.1F;
+  constexpr float kEpsilon = 1e-3F;
+  std::vector<double> y;
+  std::vector<float> x;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t c = i % channels;
+    const float moved = shifted ? __bfloat162float(shift[c]) : 0.0F;
+    const float at = __bfloat162float(a[i]) + moved;
+    x.push_back(residual ? __bfloat162float(__float2bfloat16_rn(__bfloat162float(a[i]) +
+                                                                __bfloat162float(b[i]) + moved))
+                         : at);
+    y.push_back(std::max(0.0, weight[c] * (static_cast<double>(x[i]) - mean[c]) /
+                                      std::sqrt(static_cast<double>(variance[c]) + kEpsilon) +
+                                  bias[c]));
+  }
+  const auto da = test::upload(a);
+  const auto db = test::upload(b);
+  const auto dshift = test::upload(shift);
+  const auto dweight = test::upload(weight);
+  const auto dbias = test::upload(bias);
+  const auto dmean = test::upload(mean);
+  const auto dvariance = test::upload(variance);
+  const auto batches = test::upload(std::vector<std::int64_t>{7});
+  const DeviceArray<__nv_bfloat16> sum(count);
+  const DeviceArray<__nv_bfloat16> dy(count);
+  launch_fixed_norm_relu(shape, da.get(), residual ? db.get() : nullptr, sum.get(), dy.get(),
+                         {dweight.get(), dbias.get(), shifted ? dshift.get() : nullptr, dmean.get(),
+                          dvariance.get(), batches.get(), 0.1F, kEpsilon},
+                         nullptr);
+  expect_near(widened(test::download(dy, count)), y, 1.0 / 128, "y");
+  if (residual) {
+    EXPECT_EQ(widened(test::download(sum, count)), x);
+  }
+  EXPECT_EQ(test::download(dmean, channels), mean);
+  EXPECT_EQ(test::download(batches, 1)[0], 7);
+}
+
+TEST_F(NnKernels, FixedNormFollowsItsDefinition) {
+  for (const NormShape shape :
+       {NormShape{20 * 32 * 32, 64}, NormShape{33, 8}, NormShape{900, 88}, NormShape{490, 2048}}) {
+    for (const bool shifted : {false, true}) {
+      check_fixed_norm(shape, false, shifted);
+      check_fixed_norm(shape, true, shifted);
+    }
+  }
+}
+
 TEST_F(NnKernels, PixelsAreWidenedAndNarrowed) {
   constexpr std::int64_t kRows = 1000;
   constexpr std::int32_t kChannels = 3;

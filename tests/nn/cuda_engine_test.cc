@@ -235,6 +235,32 @@ TEST_F(CudaEngine, FusedNormsHaveTheGradientsOfPlainOnes) {
   EXPECT_TRUE(torch::equal(rest.grad(), x.grad()));
 }
 
+/// For scores: the running mean and variance, without gradients.
+TEST_F(CudaEngine, FusedNormsScoreAsPlainOnes) {
+  torch::manual_seed(7);
+  const torch::NoGradGuard no_grad;
+  const auto images = [&] {
+    return torch::randn({8, 64, 16, 16}, torch::kCUDA)
+        .to(torch::kBFloat16)
+        .contiguous(at::MemoryFormat::ChannelsLast);
+  };
+  torch::nn::BatchNorm2d bn(64);
+  bn->to(torch::kCUDA);
+  bn->running_mean.normal_();
+  bn->running_var.uniform_(0.5, 2);
+  bn->eval();
+  const torch::Tensor shift = torch::randn({64}, torch::kCUDA).to(torch::kBFloat16);
+  const auto f32 = [](const torch::Tensor& t) { return t.to(torch::kFloat32); };
+  const torch::Tensor x = images();
+  const torch::Tensor rest = images();
+  const Activated fused = norm_relu(bn, Residual{x, rest, shift});
+  const Activated plain = norm_relu(bn, Residual{f32(x), f32(rest), f32(shift)});
+  EXPECT_TRUE(torch::allclose(f32(fused.active), plain.active, 0.02, 0.03));
+  EXPECT_TRUE(torch::allclose(f32(fused.input), plain.input, 0.01, 0.01));
+  EXPECT_TRUE(torch::allclose(f32(norm_relu(bn, Shifted{x, shift})),
+                              norm_relu(bn, Shifted{f32(x), f32(shift)}), 0.02, 0.03));
+}
+
 /// Weights whose gradients are computed beside, against autograd's; pictures have three channels.
 TEST_F(CudaEngine, SideConvolutionsHaveTheGradientsOfPlainOnes) {
   torch::manual_seed(6);

@@ -92,15 +92,39 @@ struct FusedNormRelu : torch::autograd::Function<FusedNormRelu> {
   }
 };
 
+NormParameters parameters_of(torch::nn::BatchNorm2dImpl& bn, const Tensor& shift) {
+  return {bn.weight.data_ptr<float>(),
+          bn.bias.data_ptr<float>(),
+          values(shift),
+          bn.running_mean.data_ptr<float>(),
+          bn.running_var.data_ptr<float>(),
+          bn.num_batches_tracked.data_ptr<std::int64_t>(),
+          static_cast<float>(*bn.options.momentum()),
+          static_cast<float>(bn.options.eps())};
+}
+
+Activated fixed_norm_relu(torch::nn::BatchNorm2dImpl& bn, const Residual& x) {
+  const Tensor a = interleaved(x.x);
+  const Tensor b = x.rest.defined() ? interleaved(x.rest) : Tensor();
+  const Tensor sum = b.defined() ? torch::empty_like(a) : a;
+  const Tensor active = torch::empty_like(a);
+  launch_fixed_norm_relu(shape_of(a), values(a), values(b), mutable_values(sum),
+                         mutable_values(active), parameters_of(bn, x.shift),
+                         at::cuda::getCurrentCUDAStream());
+  return {sum, active};
+}
+
 }  // namespace
 
 bool can_fuse(const torch::nn::BatchNorm2dImpl& bn, const Tensor& x) {
-  return x.is_cuda() && bn.is_training() && x.scalar_type() == torch::kBFloat16 && x.dim() == 4 &&
+  return x.is_cuda() && (bn.is_training() || !at::GradMode::is_enabled()) &&
+         x.scalar_type() == torch::kBFloat16 && x.dim() == 4 &&
          x.suggest_memory_format() == at::MemoryFormat::ChannelsLast &&
          bn.options.momentum().has_value() && norm_fits(shape_of(x));
 }
 
 Activated fused_norm_relu(torch::nn::BatchNorm2dImpl& bn, const Residual& x) {
+  if (!bn.is_training()) return fixed_norm_relu(bn, x);
   // LibTorch takes no undefined tensor here.
   const auto if_defined = [](const Tensor& t) {
     return t.defined() ? c10::optional<Tensor>(t) : c10::nullopt;

@@ -4,7 +4,8 @@
 
 namespace medley::nn {
 
-/// Whether fused_norm_relu works for this layer and input: training, interleaved bf16 on a GPU.
+/// Whether fused_norm_relu works for this layer and input: interleaved bf16 on a GPU, in training
+/// or without gradients.
 [[nodiscard]] bool can_fuse(const torch::nn::BatchNorm2dImpl& bn, const torch::Tensor& x);
 
 /// As norm_relu, with the kernels of nn/kernels/norm.h.

@@ -207,6 +207,10 @@ __global__ void __launch_bounds__(kThreads)
   });
 }
 
+__device__ __nv_bfloat16 relu(float x) {
+  return __float2bfloat16_rn(x > 0 || x != x ? x : 0.0F);  // NaN stays
+}
+
 __global__ void __launch_bounds__(kThreads)
     apply_kernel(int rows, int channels, const __nv_bfloat16* x, NormSaved saved,
                  __nv_bfloat16* y) {
@@ -223,8 +227,45 @@ __global__ void __launch_bounds__(kThreads)
     Pack value = load(x, pack);
 #pragma unroll
     for (int i = 0; i < kValues; ++i) {
-      const float out = __fmaf_rn(__bfloat162float(value.values[i]), scale[i], shift[i]);
-      value.values[i] = __float2bfloat16_rn(out > 0 || out != out ? out : 0.0F);  // NaN stays
+      value.values[i] = relu(__fmaf_rn(__bfloat162float(value.values[i]), scale[i], shift[i]));
+    }
+    store(value, y, pack);
+  }
+}
+
+/// With the mean and the variance that are known.
+template <bool kAdd>
+__global__ void __launch_bounds__(kThreads)
+    fixed_kernel(int rows, int channels, const __nv_bfloat16* a, const __nv_bfloat16* b,
+                 __nv_bfloat16* sum, NormParameters parameters, __nv_bfloat16* y) {
+  const Lane lane = whole_lane(channels);
+  if (!lane.used()) return;
+  float moved[kValues] = {};
+  float scale[kValues];
+  float shift[kValues];
+#pragma unroll
+  for (int i = 0; i < kValues; ++i) {
+    const int c = lane.group * kValues + i;
+    if (parameters.shift != nullptr) moved[i] = __bfloat162float(parameters.shift[c]);
+    scale[i] = parameters.weight[c] * rsqrtf(parameters.running_variance[c] + parameters.epsilon);
+    const float mean = parameters.running_mean[c] - (kAdd ? 0.0F : moved[i]);
+    shift[i] = parameters.bias[c] - mean * scale[i];
+  }
+#pragma unroll 4
+  for (int row = lane.first(); row < rows; row += lane.stride()) {
+    const std::int64_t pack = std::int64_t{row} * lane.groups + lane.group;
+    Pack value = load(a, pack);
+    if constexpr (kAdd) {
+      const Pack rest = load(b, pack);
+#pragma unroll
+      for (int i = 0; i < kValues; ++i) {
+        value.values[i] = sum_of(value.values[i], rest.values[i], moved[i]);
+      }
+      store(value, sum, pack);
+    }
+#pragma unroll
+    for (int i = 0; i < kValues; ++i) {
+      value.values[i] = relu(__fmaf_rn(__bfloat162float(value.values[i]), scale[i], shift[i]));
     }
     store(value, y, pack);
   }
@@ -353,6 +394,15 @@ void launch_norm_relu(const NormShape& shape, const __nv_bfloat16* a, const __nv
   MEDLEY_CUDA_CHECK(cudaGetLastError());
   apply_kernel<<<plain_blocks_for(shape), kThreads, 0, stream>>>(rows, shape.channels,
                                                                  b == nullptr ? a : sum, saved, y);
+  MEDLEY_CUDA_CHECK(cudaGetLastError());
+}
+
+void launch_fixed_norm_relu(const NormShape& shape, const __nv_bfloat16* a, const __nv_bfloat16* b,
+                            __nv_bfloat16* sum, __nv_bfloat16* y, const NormParameters& parameters,
+                            cudaStream_t stream) {
+  const auto kernel = b == nullptr ? fixed_kernel<false> : fixed_kernel<true>;
+  kernel<<<plain_blocks_for(shape), kThreads, 0, stream>>>(
+      static_cast<int>(shape.rows), shape.channels, a, b, sum, parameters, y);
   MEDLEY_CUDA_CHECK(cudaGetLastError());
 }
 

@@ -51,6 +51,11 @@ void launch_norm_relu(const NormShape& shape, const __nv_bfloat16* a, const __nv
                       __nv_bfloat16* sum, __nv_bfloat16* y, const NormParameters& parameters,
                       const NormSaved& saved, void* scratch, cudaStream_t stream);
 
+/// As launch_norm_relu, but normalises by the running mean and variance, in one pass: for scores.
+void launch_fixed_norm_relu(const NormShape& shape, const __nv_bfloat16* a, const __nv_bfloat16* b,
+                            __nv_bfloat16* sum, __nv_bfloat16* y, const NormParameters& parameters,
+                            cudaStream_t stream);
+
 /// Gradients of the weight, the bias and x, from that of y. `dx` also gets `dsum` added, the
 /// gradient that x has from elsewhere, unless that is null.
 void launch_norm_relu_backward(const NormShape& shape, const __nv_bfloat16* x,
