@@ -12,6 +12,8 @@ struct Place {
   std::int64_t batch;
   std::int64_t first;
   std::uint64_t epoch;
+
+  friend bool operator==(const Place&, const Place&) = default;
 };
 
 /// Where a mixer stands: it counts its calls within an epoch. Thread-safe.

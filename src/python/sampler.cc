@@ -62,6 +62,17 @@ std::shared_ptr<const Sampler> PolicySampler::sampler(ImageSize size) {
   return made;
 }
 
+void PolicySampler::keep(const WantedPlan& wanted, std::shared_ptr<Plan> plan) {
+  const std::lock_guard lock(mutex_);
+  kept_ = std::move(plan);
+  kept_for_ = wanted;
+}
+
+std::shared_ptr<Plan> PolicySampler::take(const WantedPlan& wanted) {
+  const std::lock_guard lock(mutex_);
+  return kept_ && kept_for_ == wanted ? std::move(kept_) : nullptr;
+}
+
 void bind_sampler(py::module_& module) {
   py::class_<PolicySampler>(module, "Sampler")
       .def(py::init([](const std::string& method, const py::dict& options, std::uint64_t seed) {

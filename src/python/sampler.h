@@ -8,10 +8,21 @@
 #include <pybind11/pybind11.h>
 
 #include "medley/sampler.h"
+#include "python/counter.h"
+#include "python/plan.h"
 
 namespace medley::python {
 
 namespace py = pybind11;
+
+/// What a call asks for.
+struct WantedPlan {
+  ImageSize size;
+  std::int64_t count;
+  Place place;
+
+  friend bool operator==(const WantedPlan&, const WantedPlan&) = default;
+};
 
 /// A policy and a seed for images of any size: samplers are made as sizes come up. Thread-safe.
 class PolicySampler {
@@ -21,6 +32,11 @@ class PolicySampler {
 
   [[nodiscard]] std::shared_ptr<const Sampler> sampler(ImageSize size);
 
+  /// Keeps a plan that was drawn before a call asks for it; replaces the one before.
+  void keep(const WantedPlan& wanted, std::shared_ptr<Plan> plan);
+  /// The plan that was kept, if it is this one; else null.
+  [[nodiscard]] std::shared_ptr<Plan> take(const WantedPlan& wanted);
+
  private:
   static constexpr std::size_t kMaxSizes = 16;
 
@@ -28,6 +44,8 @@ class PolicySampler {
   std::uint64_t seed_;
   std::mutex mutex_;
   std::vector<std::shared_ptr<const Sampler>> samplers_;
+  std::shared_ptr<Plan> kept_;
+  WantedPlan kept_for_{};
 };
 
 void bind_sampler(py::module_& module);

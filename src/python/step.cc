@@ -11,6 +11,7 @@
 
 #include <pybind11/stl.h>
 
+#include "medley/error.h"
 #include "medley/labels.h"
 #include "medley/mix.h"
 #include "python/array.h"
@@ -40,9 +41,10 @@ struct Settings {
       std::make_shared<std::atomic<std::int64_t>>(0);
 };
 
+using Classes = std::optional<std::vector<std::int64_t>>;
+
 /// Class indices in host memory, which are mixed here; other labels are left to the caller.
-std::optional<std::vector<std::int64_t>> classes_of(py::handle labels,
-                                                    std::optional<std::int64_t> dlpack_stream) {
+Classes classes_of(py::handle labels, std::optional<std::int64_t> dlpack_stream) {
   if (labels.is_none()) return {};
   if (framework_of(labels) == Framework::torch && torch_is_cuda(labels)) return {};
   const Array array(labels, {.name = "labels", .stream = dlpack_stream});
@@ -50,17 +52,28 @@ std::optional<std::vector<std::int64_t>> classes_of(py::handle labels,
   return integers(array, "labels");
 }
 
-std::shared_ptr<Plan> draw(PolicySampler& sampler, const Images& in, const Settings& settings,
-                           const Place& place,
-                           const std::optional<std::vector<std::int64_t>>& classes) {
-  const BatchShape& shape = in.view().shape;
-  PlanRequest request{.batch = place.batch,
-                      .first = place.first,
-                      .count = shape.count,
-                      .epoch = place.epoch,
+std::shared_ptr<Plan> draw(PolicySampler& sampler, const Settings& settings,
+                           const WantedPlan& wanted, const Classes& classes) {
+  PlanRequest request{.batch = wanted.place.batch,
+                      .first = wanted.place.first,
+                      .count = wanted.count,
+                      .epoch = wanted.place.epoch,
                       .threads = settings.options.threads};
   if (settings.class_rule && classes) request.labels = *classes;
-  return std::make_shared<Plan>(sampler.sampler(shape.size())->plan(request));
+  return std::make_shared<Plan>(sampler.sampler(wanted.size)->plan(request));
+}
+
+/// Draws the plan that the next call will ask for, should it be like this one. Plans with fields
+/// are too large to keep.
+void draw_ahead(PolicySampler& sampler, const Settings& settings, WantedPlan wanted,
+                const Plan& plan) {
+  if (settings.class_rule || !plan.plan().fields.empty()) return;
+  wanted.place.first += wanted.place.batch;
+  try {
+    sampler.keep(wanted, draw(sampler, settings, wanted, {}));
+  } catch (const Error&) {  // NOLINT(bugprone-empty-catch)
+    // That call will say it.
+  }
 }
 
 /// What became of the labels: class indices in host memory are mixed, for others there is the plan.
@@ -71,13 +84,18 @@ struct Outcome {
 
 /// Draws a plan for the images and mixes them into `out`.
 Outcome mix_batch(PolicySampler& sampler, const Settings& settings, const Images& in,
-                  const MutableImageBatchView& out, const Place& place,
-                  const std::optional<std::vector<std::int64_t>>& classes, std::int64_t stream) {
+                  const MutableImageBatchView& out, const Place& place, const Classes& classes,
+                  std::int64_t stream) {
   const py::gil_scoped_release release;
   const auto begin = std::chrono::steady_clock::now();
   Outcome outcome;
-  outcome.plan = draw(sampler, in, settings, place, classes);
+  const BatchShape& shape = in.view().shape;
+  const WantedPlan wanted{shape.size(), shape.count, place};
+  outcome.plan = sampler.take(wanted);
+  if (!outcome.plan) outcome.plan = draw(sampler, settings, wanted, classes);
   mix_arrays(*outcome.plan, in, out, settings.options, stream);
+  // The host has time while a device mixes.
+  if (in.device().cuda) draw_ahead(sampler, settings, wanted, *outcome.plan);
   if (classes) {
     outcome.mixed = mix_labels(outcome.plan->plan(), *classes, settings.num_classes);
     outcome.plan.reset();
@@ -106,7 +124,7 @@ struct QuickArrays {
   Framework framework;
   Images in;
   std::optional<Images> out;  // the caller's
-  std::optional<std::vector<std::int64_t>> classes;
+  Classes classes;
 };
 
 std::optional<QuickArrays> read_quick(const Settings& settings, py::handle images,

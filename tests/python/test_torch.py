@@ -287,6 +287,22 @@ def test_cuda_tensors():
         assert torch.allclose(b.soft(10, 0.1).cpu(), y.soft(10, 0.1), atol=1e-6)
 
 
+def test_cuda_calls_follow_each_other_as_on_a_cpu():
+    if not torch.cuda.is_available():
+        pytest.skip("no CUDA device")
+    if not medley._core.has_cuda:
+        pytest.skip("built without CUDA")
+    images = torch.rand(6, 3, 32, 32)
+    on_cpu, on_gpu = medley.CutMix(seed=1), medley.CutMix(seed=1)
+    for call in range(8):  # plans are drawn ahead, which must not show
+        if call == 3:
+            on_cpu.set_epoch(2)
+            on_gpu.set_epoch(2)
+        batch = images[:4] if call in (2, 5) else images
+        batch = batch[..., :16] if call == 6 else batch
+        assert torch.equal(on_gpu(batch.cuda()).cpu(), on_cpu(batch)), call
+
+
 def test_cuda_tensors_need_a_cuda_build():
     if not torch.cuda.is_available():
         pytest.skip("no CUDA device")
