@@ -51,14 +51,22 @@ void interpolate_rows(const void* row_a, const void* row_b, float fraction, floa
 
 // ---- where columns read ----
 
+/// What a vector reads is found by permuting pairs of vectors, this many at most.
+constexpr std::int64_t kMostPairs = 3;
+
 /// Offsets from the first column of each vector on.
 void arrange_values(ColumnTaps& taps) {
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(Floats()));
+  std::int64_t last = 0;
   for (std::int64_t i = 0; i < taps.slots; i += lanes) {
     const std::int32_t base = taps.offset[i];
     taps.base[i / lanes] = base;
     for (std::int64_t k = i; k < i + lanes; ++k) taps.offset[k] -= base;
+    last = std::max<std::int64_t>(last, taps.offset[i + lanes - 1]);
   }
+  const std::int64_t pairs = (last + 1) / (2 * lanes) + 1;
+  const bool permutes = HWY_TARGET != HWY_SCALAR && lanes >= 8 && pairs <= kMostPairs;
+  taps.pairs = permutes ? static_cast<std::int32_t>(pairs) : 0;
 }
 
 /// Bytes of a vector's columns are taken from as many 4-byte lanes as a vector has, if they lie
@@ -99,7 +107,8 @@ void arrange(ColumnTaps& taps, bool bytes) {
     if (taps.fraction[i] == 0 || taps.rest[i] == 0) taps.weights_differ_from_0 = false;
   }
   // Whole vectors.
-  for (std::int64_t i = taps.slots; i < taps.slots + ColumnTaps::kRoom; ++i) {
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(Floats()));
+  for (std::int64_t i = taps.slots; i < taps.slots + lanes; ++i) {
     taps.offset[i] = taps.offset[taps.slots - 1];
     taps.fraction[i] = taps.fraction[taps.slots - 1];
     taps.rest[i] = taps.rest[taps.slots - 1];
@@ -116,40 +125,52 @@ struct Neighbours {
   Float right;
 };
 
-/// p[offset] for offsets below two vectors; what others give does not matter.
-HWY_INLINE Float lookup_pair([[maybe_unused]] const float* p, [[maybe_unused]] Int offset) {
+/// Two vectors that lie next to each other.
+struct Pair {
+  Float low;
+  Float high;
+};
+
+HWY_INLINE Pair load_pair(const float* p) {
+  return {load_floats(p), load_floats(p + hn::Lanes(Floats()))};
+}
+
+/// The values at some positions, modulo the length of the pair.
+HWY_INLINE Float lookup([[maybe_unused]] const Pair& pair, [[maybe_unused]] Int position) {
   const Floats d;
 #if HWY_TARGET == HWY_SCALAR
   return hn::Zero(d);
 #elif HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
-  return Float{_mm512_permutex2var_ps(load_floats(p).raw, offset.raw, load_floats(p + 16).raw)};
+  return Float{_mm512_permutex2var_ps(pair.low.raw, position.raw, pair.high.raw)};
 #else
   const Ints di;
   const auto lanes = static_cast<std::int32_t>(hn::Lanes(d));
-  const auto lane = hn::IndicesFromVec(d, hn::And(offset, hn::Set(di, lanes - 1)));
-  const auto high = hn::Ne(hn::And(offset, hn::Set(di, lanes)), hn::Zero(di));
-  return hn::IfThenElse(hn::RebindMask(d, high), hn::TableLookupLanes(load_floats(p + lanes), lane),
-                        hn::TableLookupLanes(load_floats(p), lane));
+  const auto lane = hn::IndicesFromVec(d, hn::And(position, hn::Set(di, lanes - 1)));
+  const auto high = hn::Ne(hn::And(position, hn::Set(di, lanes)), hn::Zero(di));
+  return hn::IfThenElse(hn::RebindMask(d, high), hn::TableLookupLanes(pair.high, lane),
+                        hn::TableLookupLanes(pair.low, lane));
 #endif
 }
 
-/// By permuting vectors of `a`; false if the positions lie too far apart.
-HWY_INLINE bool permute_neighbours(const float* a, const std::int32_t* offset, Neighbours& result) {
-  constexpr std::int64_t kMost = 6;
+/// By permuting kPairs pairs of vectors from `a` on, which hold all of them.
+template <int kPairs>
+HWY_INLINE Neighbours permute_neighbours(const float* a, const std::int32_t* offset) {
   const Floats d;
   const Ints di;
-  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-  const std::int64_t last = offset[lanes - 1];
-  if (HWY_TARGET == HWY_SCALAR || lanes < 8 || last >= kMost * lanes) return false;
-  const Int at = hn::LoadU(di, offset);
-  result = {lookup_pair(a, at), lookup_pair(a + 1, at)};
-  for (std::int64_t first = 2 * lanes; first <= last; first += 2 * lanes) {
-    const auto here =
-        hn::RebindMask(d, hn::Gt(at, hn::Set(di, static_cast<std::int32_t>(first - 1))));
-    result.left = hn::IfThenElse(here, lookup_pair(a + first, at), result.left);
-    result.right = hn::IfThenElse(here, lookup_pair(a + first + 1, at), result.right);
+  const auto length = static_cast<std::int64_t>(2 * hn::Lanes(d));
+  const Int left = hn::LoadU(di, offset);
+  const Int right = hn::Add(left, hn::Set(di, 1));
+  const Pair first = load_pair(a);
+  Neighbours result{lookup(first, left), lookup(first, right)};
+  for (std::int64_t k = 1; k < kPairs; ++k) {
+    const Pair pair = load_pair(a + k * length);
+    const Int last = hn::Set(di, static_cast<std::int32_t>(k * length - 1));
+    result.left =
+        hn::IfThenElse(hn::RebindMask(d, hn::Gt(left, last)), lookup(pair, left), result.left);
+    result.right =
+        hn::IfThenElse(hn::RebindMask(d, hn::Gt(right, last)), lookup(pair, right), result.right);
   }
-  return true;
+  return result;
 }
 
 /// One by one, which is faster than gather instructions.
@@ -171,18 +192,25 @@ HWY_INLINE Neighbours load_neighbours(const float* a, const std::int32_t* offset
 }
 
 // ---- sources: at(i) is the vector of slots from i on ----
+// They have copies of what they need, or loops would load it again after every store.
 
+/// kPairs: those of the taps.
+template <int kPairs>
 struct LineSource {
   const float* line;
-  const ColumnTaps& taps;
+  const ColumnTaps taps;
 
   LineSource(const ShrunkSource& source, const ColumnTaps& t) : line(source.line), taps(t) {}
 
   HWY_INLINE Float at(std::int64_t i) const {
     const Floats d;
-    const float* from = line + taps.base[i / static_cast<std::int64_t>(hn::Lanes(d))];
+    const float* from = line + taps.base[static_cast<std::size_t>(i) / hn::Lanes(d)];
     Neighbours n;
-    if (!permute_neighbours(from, taps.offset + i, n)) n = load_neighbours(from, taps.offset + i);
+    if constexpr (kPairs > 0) {
+      n = permute_neighbours<kPairs>(from, taps.offset + i);
+    } else {
+      n = load_neighbours(from, taps.offset + i);
+    }
     const Float fraction = load_floats(taps.fraction + i);
     const Float rest = load_floats(taps.rest + i);
     const Float sum = hn::Add(hn::Mul(n.left, rest), hn::Mul(n.right, fraction));
@@ -197,7 +225,7 @@ struct ByteSource {
   const std::uint8_t* a;
   const std::uint8_t* b;
   float fraction;
-  const ColumnTaps& taps;
+  const ColumnTaps taps;
 
   ByteSource(const ShrunkSource& source, const ColumnTaps& t)
       : a(source.a), b(source.b), fraction(source.fraction), taps(t) {}
@@ -209,7 +237,7 @@ struct ByteSource {
     const Floats d;
     const Ints di;
     const hn::Repartition<std::uint8_t, Floats> d8;
-    const std::int64_t base = taps.base[i / static_cast<std::int64_t>(hn::Lanes(d))];
+    const std::int64_t base = taps.base[static_cast<std::size_t>(i) / hn::Lanes(d)];
     const auto lane = hn::IndicesFromVec(di, hn::LoadU(di, taps.offset + i));
     const auto byte = hn::BitCast(d8, hn::LoadU(hn::RebindToUnsigned<Floats>(), taps.byte + i));
     const auto values = [&](const std::uint8_t* row) HWY_ATTR {
@@ -241,10 +269,25 @@ HWY_INLINE void shrink_loop(const Source& source, std::int64_t begin, float* out
   }
 }
 
+/// Calls `use` with the line source for the taps.
+template <typename Use>
+HWY_INLINE void with_line(const ShrunkSource& source, const ColumnTaps& taps, const Use& use) {
+  switch (taps.pairs) {
+    case 1:
+      return use(LineSource<1>(source, taps));
+    case 2:
+      return use(LineSource<2>(source, taps));
+    case 3:
+      return use(LineSource<3>(source, taps));
+    default:
+      return use(LineSource<0>(source, taps));
+  }
+}
+
 void shrink(const ShrunkSource& source, const ColumnTaps& taps, std::int64_t begin, float* out,
             std::int64_t n) {
   if (taps.bytes) return shrink_loop(ByteSource(source, taps), begin, out, n);
-  shrink_loop(LineSource(source, taps), begin, out, n);
+  with_line(source, taps, [&](const auto& line) HWY_ATTR { shrink_loop(line, begin, out, n); });
 }
 
 // ---- rows with a box ----
@@ -331,10 +374,11 @@ void paste(const void* own, const ShrunkSource& source, const ColumnTaps& taps,
   if constexpr (std::is_same_v<In, std::uint8_t>) {
     if (taps.bytes) return paste_loop(row, ByteSource(source, taps), span, writer);
   }
-  paste_loop(row, LineSource(source, taps), span, writer);
+  with_line(source, taps, [&](const auto& line) HWY_ATTR { paste_loop(row, line, span, writer); });
 }
 
 constexpr ResampleOps kOps = {
+    hn::MaxLanes(Floats()),
     {interpolate_rows<std::uint8_t>, interpolate_rows<F16>, interpolate_rows<BF16>,
      interpolate_rows<float>},
     arrange,

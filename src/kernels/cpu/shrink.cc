@@ -23,12 +23,12 @@ Shrinker::Shrinker(const MixJob& job, const LineOps& lines, const WindowReader& 
   const std::int64_t lanes = channels == Channels::one ? 1 : job.in.shape.channels;
   const std::int64_t values = size.width * lanes;
   const bool several = channels != Channels::one;
-  // A box may start, or start again where it wraps around, on any slot below the room.
+  // A box may start, or start again where it wraps around, anywhere in a vector.
   const std::int64_t slots = size.width + 3 * ColumnTaps::kRoom;
   room_a_ = scratch.take<std::byte>(windows.row_bytes());
   room_b_ = scratch.take<std::byte>(windows.row_bytes());
-  line_ = scratch.take<float>(values + ColumnTaps::kRoom);
-  planes_ = several ? scratch.take<float>(values + ColumnTaps::kRoom) : line_;
+  line_ = scratch.take<float>(values + ColumnTaps::kLineRoom);
+  planes_ = several ? scratch.take<float>(values + ColumnTaps::kLineRoom) : line_;
   row_ = channels == Channels::interleaved ? scratch.take<float>(values) : nullptr;
   row_taps_ = scratch.take<Tap>(size.height);
   taps_.width = size.width;
@@ -58,12 +58,12 @@ void Shrinker::start(const LoweredEntry& entry, const std::byte* partner) {
   if (pastes_) {
     // Vectors of the row, not of the box: its first columns repeat what is left of it.
     const Tap first = tap_of(entry, 0, entry.width, size_.width);
-    while (slot < entry.left % ColumnTaps::kRoom) add(first);
+    while (slot < entry.left % ops_.vector) add(first);
     add_columns(0, entry.width);
   } else {
     const std::int32_t right = std::min(entry.width, size_.width - entry.left);
     add_columns(0, right);
-    while (wraps && slot % ColumnTaps::kRoom != 0) add_columns(right - 1, right);
+    while (wraps && slot % ops_.vector != 0) add_columns(right - 1, right);
     wrapped_ = slot;
     add_columns(right, entry.width);
   }
@@ -128,7 +128,7 @@ ShrunkSource Shrinker::source(std::int32_t c) const {
 void Shrinker::paste(std::int32_t c, const std::byte* own, const RowStyle& style, float* out,
                      std::int64_t n) const {
   const std::int64_t left = entry_->left;
-  const ShrunkSpan span{left, left + entry_->width, -(left - left % ColumnTaps::kRoom)};
+  const ShrunkSpan span{left, left + entry_->width, -(left - left % ops_.vector)};
   ops_.paste[static_cast<int>(job_.in.dtype)](own, source(c), taps_, span, style, out, n);
 }
 
