@@ -155,7 +155,7 @@ void EntryMixer::start(std::int64_t b, std::int32_t y0, std::int32_t y1, const s
   region_ = e.kind == MaskKind::box ? Region{e.top, e.left, e.height, e.width, e.outside}
                                     : Region{0, 0, c.plan.size.height, c.width, e.outside};
   if (e.kind == MaskKind::gaussian) start_gaussian(y0, y1);
-  if (e.resample != Resample::none) shrinker_->start(e, partner_image_);
+  if (e.resample != Resample::none) shrinker_->start(e, partner_image_, y0, y1);
 
   contiguous_ = true;
   if (e.term_count > 0) {
@@ -166,6 +166,7 @@ void EntryMixer::start(std::int64_t b, std::int32_t y0, std::int32_t y1, const s
   } else {
     contiguous_ = c.windows.contiguous(e.own, y0, y1) && c.windows.contiguous(e.partner, y0, y1);
   }
+  pastes_rows_ = contiguous_ && e.resample != Resample::none && shrinker_->pastes_rows();
   cut_runs(y0, y1, contiguous_ ? c.long_group : c.windows.row_bytes() < kShortRow ? c.group : 1);
 }
 
@@ -205,7 +206,9 @@ void EntryMixer::cut_runs(std::int32_t y0, std::int32_t y1, std::int64_t most) {
   const bool full_width = region_.width == context_.width;
   const bool whole_mask = e.kind == MaskKind::gaussian || e.kind == MaskKind::field;
   const bool by_plane = context_.in_nhwc && !context_.out_nhwc;
-  if (e.resample != Resample::none) most = std::min(most, by_plane ? 1 : kShrunkRows);
+  if (e.resample != Resample::none && !pastes_rows_) {
+    most = std::min(most, by_plane ? 1 : kShrunkRows);
+  }
   runs_.clear();
   for (std::int32_t y = y0; y < y1;) {
     Run run{y, 1, in_interval(y, region_.top, region_.height, height), false, false, false, false};
@@ -236,9 +239,11 @@ void EntryMixer::mix_matching_layout() {
   StreamWriter& writer = writers_[0];
   for (std::int32_t channel = 0; channel < passes; ++channel) {
     writer.start(out_row(channel, y0_));
+    const bool looks_ahead = e.resample != Resample::none && !c.in_nhwc;
+    if (looks_ahead) look_ahead(channel);
     for (const Run& run : runs_) {
       const auto bytes = static_cast<std::size_t>(run.rows * c.row * c.out_size);
-      if (e.resample != Resample::none && !c.in_nhwc) touch_shrunk(channel, run);
+      if (looks_ahead && !pastes_rows_) shrinker_->touch(run.y, run.rows);
       if (!c.dense_out) writer.start(out_row(channel, run.y));
       const Piece out = writer.reserve(bytes, c.direct && !run.staged);
       const bool pair = e.term_count == 0;
@@ -349,6 +354,7 @@ void EntryMixer::mix_floats(std::int32_t c, const Run& run, const std::byte* own
   const LoweredEntry& e = *entry_;
   const std::int64_t n = run.rows * context.row;
   if (e.term_count > 0) return sum_terms(c, run, how, out);
+  if (pastes_rows_) return shrinker_->paste_rows(c, run.y, run.rows, own, how, out);
   if (run.shrunk) {
     const std::int64_t row_bytes = context.row * context.in_size;
     for (std::int32_t r = 0; r < run.rows; ++r) {
@@ -399,14 +405,14 @@ void EntryMixer::mix_floats(std::int32_t c, const Run& run, const std::byte* own
   }
 }
 
-/// While rows of a channel are mixed, what the same rows of the next will read of the partner is
-/// asked for: memory then answers in time, and is asked for little at a time.
-void EntryMixer::touch_shrunk(std::int32_t c, const Run& run) {
-  if (c + 1 < context_.channels) {
-    shrinker_->touch(*entry_, partner_image_, c + 1, run.y, run.y + run.rows);
-  } else if (next_ != nullptr) {
-    shrinker_->touch(*next_, image(next_->partner), 0, run.y, run.y + run.rows);
-  }
+/// While channel c is mixed, what the next one reads of its partner is asked for.
+void EntryMixer::look_ahead(std::int32_t c) {
+  const bool last = c + 1 == context_.channels;
+  const LoweredEntry* later = last ? next_ : entry_;
+  if (later == nullptr) return shrinker_->look_nowhere();
+  // Along a chain every partner becomes the image itself.
+  const bool chained = next_ != nullptr && next_->own.image == entry_->partner.image;
+  shrinker_->look_ahead(*later, image(later->partner), last ? 0 : c + 1, chained);
 }
 
 /// One row of a box that holds the shrunk partner, which `shrinker_` has made.

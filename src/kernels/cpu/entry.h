@@ -94,7 +94,7 @@ class EntryMixer {
                Piece out);
   void mix_floats(std::int32_t c, const Run& run, const std::byte* own, const std::byte* partner,
                   const RowStyle& style, float* out);
-  void touch_shrunk(std::int32_t c, const Run& run);
+  void look_ahead(std::int32_t c);
   void mix_shrunk_row(std::int32_t c, const std::byte* own, const std::byte* partner,
                       const RowStyle& style, float* out);
   void mix_segment(Weights weights, const std::byte* own, const std::byte* partner,
@@ -117,7 +117,8 @@ class EntryMixer {
   const LoweredEntry* next_ = nullptr;
   std::int64_t b_ = 0;
   std::int32_t y0_ = 0;
-  bool contiguous_ = false;  // all sources lie in memory as they are needed
+  bool contiguous_ = false;   // all sources lie in memory as they are needed
+  bool pastes_rows_ = false;  // a shrunk partner goes into rows of the image, many at a time
   Region region_{};
   std::vector<Run> runs_;
 

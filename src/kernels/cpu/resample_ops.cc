@@ -18,6 +18,15 @@ namespace {
 using Ints = hn::RebindToSigned<Floats>;
 using Int = hn::Vec<Ints>;
 
+// ---- memory ----
+
+/// Values of T in a cache line.
+template <typename T>
+constexpr std::int64_t kLineValues = 64 / sizeof(T);
+
+/// Asks for a line that is needed much later: not in the nearest cache.
+HWY_INLINE void touch(const void* p) { __builtin_prefetch(p, 0, 2); }
+
 // ---- rows ----
 
 template <typename In, typename Value>
@@ -292,7 +301,8 @@ void shrink(const ShrunkSource& source, const ColumnTaps& taps, std::int64_t beg
 
 // ---- rows with a box ----
 
-/// Normalises and stores, past the caches if the style says so.
+/// Normalises and stores, past the caches if the style says so. kWhole: rows are whole vectors.
+template <bool kWhole>
 struct RowWriter {
   float* out;
   std::int64_t n;
@@ -310,55 +320,78 @@ struct RowWriter {
   HWY_INLINE void put(Float v, std::int64_t i) const {
     const Floats d;
     const Float result = affine ? hn::Add(hn::Mul(v, scale), bias) : v;
-    if (HWY_UNLIKELY(i + static_cast<std::int64_t>(hn::Lanes(d)) > n)) {
-      store_tail(result, out + i, n - i);
-    } else if (stream) {
+    if (stream) {
       hn::Stream(result, d, out + i);
-    } else {
+    } else if (kWhole || i + static_cast<std::int64_t>(hn::Lanes(d)) <= n) {
       store_floats(result, out + i);
+    } else {
+      store_tail(result, out + i, n - i);
     }
   }
 };
 
+/// Rows to ask for while another is written, or null.
 template <typename In>
+struct RowAsks {
+  const In* later = nullptr;
+  const In* soon_a = nullptr;  // both or none
+  const In* soon_b = nullptr;
+
+  /// Column i, the first of a line. Inlined, as compilers drop calls that do nothing but this.
+  HWY_INLINE void at(std::int64_t i) const {
+    if (later != nullptr) touch(later + i);
+    if (soon_a != nullptr) {
+      hwy::Prefetch(soon_a + i);
+      hwy::Prefetch(soon_b + i);
+    }
+  }
+};
+
+/// A row of the image itself.
+template <typename In, bool kWhole>
 struct OwnRow {
+  static constexpr std::int64_t kLine = kLineValues<In>;
   const In* own;
   std::int64_t n;
-  std::int64_t ahead;
+  std::int64_t ahead;  // bytes
+  RowAsks<In> asks = {};
 
   HWY_INLINE Float at(std::int64_t i) const {
-    const bool whole = i + static_cast<std::int64_t>(hn::Lanes(Floats())) <= n;
+    const bool whole = kWhole || i + static_cast<std::int64_t>(hn::Lanes(Floats())) <= n;
     if (HWY_LIKELY(whole)) return load_floats(own + i);
     return load_floats(TailBuffer<In>(own + i, n - i).values);
   }
   /// Columns [begin, end), whole vectors.
-  HWY_INLINE void copy(std::int64_t begin, std::int64_t end, const RowWriter& writer) const {
+  HWY_INLINE void copy(std::int64_t begin, std::int64_t end,
+                       const RowWriter<kWhole>& writer) const {
     const auto lanes = static_cast<std::int64_t>(hn::Lanes(Floats()));
-    constexpr std::int64_t kLineMask = 64 / static_cast<std::int64_t>(sizeof(In)) - 1;
-    for (std::int64_t i = begin; i < end; i += lanes) {
-      if ((i & kLineMask) == 0 || i == begin) {
-        hwy::Prefetch(reinterpret_cast<const char*>(own + i) + ahead);
-      }
-      writer.put(at(i), i);
+    constexpr std::int64_t kStep = std::max<std::int64_t>(kLine, hn::MaxLanes(Floats()));
+    for (std::int64_t i = begin; i < end; i += kStep) {
+      hwy::Prefetch(reinterpret_cast<const char*>(own + i) + ahead);
+      asks.at(i);
+      for (std::int64_t k = i; k < i + kStep && k < end; k += lanes) writer.put(at(k), k);
     }
   }
 };
 
-template <typename In, typename Source>
-HWY_INLINE void paste_loop(const OwnRow<In>& own, const Source& source, const ShrunkSpan& span,
-                           const RowWriter& writer) {
+template <typename Own, typename Source, typename Writer>
+HWY_INLINE void paste_loop(const Own& own, const Source& source, const ShrunkSpan& span,
+                           const Writer& writer) {
   const Floats d;
   const Ints di;
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-  const std::int64_t begin = span.left / lanes * lanes;
-  const std::int64_t end = (span.right + lanes - 1) / lanes * lanes;
+  const std::int64_t left = span.left;
+  const std::int64_t right = span.right;
+  const std::int64_t begin = left / lanes * lanes;
+  const std::int64_t end = (right + lanes - 1) / lanes * lanes;
   own.copy(0, begin, writer);
   for (std::int64_t i = begin; i < end; i += lanes) {
+    if (i % own.kLine == 0) own.asks.at(i);
     Float v = source.at(span.slot + i);
-    if (i < span.left || i + lanes > span.right) {
+    if (i < left || i + lanes > right) {
       const auto column = hn::Add(hn::Iota(di, 0), hn::Set(di, static_cast<std::int32_t>(i)));
-      const auto before = hn::Lt(column, hn::Set(di, static_cast<std::int32_t>(span.left)));
-      const auto inside = hn::Lt(column, hn::Set(di, static_cast<std::int32_t>(span.right)));
+      const auto before = hn::Lt(column, hn::Set(di, static_cast<std::int32_t>(left)));
+      const auto inside = hn::Lt(column, hn::Set(di, static_cast<std::int32_t>(right)));
       v = hn::IfThenElse(hn::RebindMask(d, hn::AndNot(before, inside)), v, own.at(i));
     }
     writer.put(v, i);
@@ -369,12 +402,89 @@ HWY_INLINE void paste_loop(const OwnRow<In>& own, const Source& source, const Sh
 template <typename In>
 void paste(const void* own, const ShrunkSource& source, const ColumnTaps& taps,
            const ShrunkSpan& span, const RowStyle& style, float* out, std::int64_t n) {
-  const OwnRow<In> row{static_cast<const In*>(own), n, style.ahead};
-  const RowWriter writer(style, out, n);
+  const OwnRow<In, false> row{static_cast<const In*>(own), n, style.ahead};
+  const RowWriter<false> writer(style, out, n);
   if constexpr (std::is_same_v<In, std::uint8_t>) {
     if (taps.bytes) return paste_loop(row, ByteSource(source, taps), span, writer);
   }
   with_line(source, taps, [&](const auto& line) HWY_ATTR { paste_loop(row, line, span, writer); });
+}
+
+/// Row r of those that are pasted, and what belongs to it.
+template <typename In>
+struct RowCursor {
+  const PastedRows rows;
+  std::int64_t ahead;       // bytes
+  std::int64_t rows_ahead;  // of the partner
+
+  RowCursor(const PastedRows& pasted, const RowStyle& style) : rows(pasted), ahead(style.ahead) {
+    const std::int64_t row_bytes = rows.n * static_cast<std::int64_t>(sizeof(In));
+    rows_ahead = std::max<std::int64_t>(1, ahead / row_bytes);
+  }
+  HWY_INLINE const In* partner(std::int32_t row) const {
+    return static_cast<const In*>(rows.partner) + row * rows.n;
+  }
+  HWY_INLINE const In* later(std::int64_t r) const {
+    if (rows.later.plane == nullptr) return nullptr;
+    return static_cast<const In*>(rows.later.plane) + rows.later.row(rows.y + r) * rows.n;
+  }
+  HWY_INLINE RowAsks<In> asks(std::int64_t r) const {
+    if (rows.taps == nullptr) return {later(r)};
+    const Tap soon = rows.taps[std::min(r + rows_ahead, rows.last)];
+    return {later(r), partner(soon.first), partner(soon.second)};
+  }
+  HWY_INLINE OwnRow<In, true> own(std::int64_t r) const {
+    return {static_cast<const In*>(rows.own) + r * rows.n, rows.n, ahead, asks(r)};
+  }
+};
+
+// Apart from each other, or there are too few registers for their loops.
+
+template <typename In>
+HWY_NOINLINE void copy_rows(const PastedRows& rows, const RowStyle& style, float* out) {
+  const RowCursor<In> cursor(rows, style);
+  RowWriter<true> writer(style, out, rows.n);
+  for (std::int64_t r = 0; r < cursor.rows.rows; ++r, writer.out += writer.n) {
+    cursor.own(r).copy(0, writer.n, writer);
+  }
+}
+
+HWY_NOINLINE void paste_byte_rows(const PastedRows& rows, const ColumnTaps& taps,
+                                  const RowStyle& style, float* out) {
+  const RowCursor<std::uint8_t> cursor(rows, style);
+  RowWriter<true> writer(style, out, rows.n);
+  for (std::int64_t r = 0; r < cursor.rows.rows; ++r, writer.out += writer.n) {
+    const Tap tap = cursor.rows.taps[r];
+    const ShrunkSource source{cursor.partner(tap.first), cursor.partner(tap.second), tap.fraction,
+                              nullptr};
+    paste_loop(cursor.own(r), ByteSource(source, taps), cursor.rows.span, writer);
+  }
+}
+
+template <typename In, typename Source>
+HWY_NOINLINE void paste_line_rows(const PastedRows& rows, const Source& source,
+                                  const RowStyle& style, float* out) {
+  const Source line = source;
+  const RowCursor<In> cursor(rows, style);
+  RowWriter<true> writer(style, out, rows.n);
+  for (std::int64_t r = 0; r < cursor.rows.rows; ++r, writer.out += writer.n) {
+    const Tap tap = cursor.rows.taps[r];
+    interpolate_rows<In>(cursor.partner(tap.first), cursor.partner(tap.second), tap.fraction,
+                         cursor.rows.line, writer.n);
+    paste_loop(cursor.own(r), line, cursor.rows.span, writer);
+  }
+}
+
+template <typename In>
+void paste_rows(const PastedRows& rows, const ColumnTaps& taps, const RowStyle& style, float* out) {
+  if (rows.taps == nullptr) return copy_rows<In>(rows, style, out);
+  if (std::is_same_v<In, std::uint8_t> && taps.bytes) {
+    return paste_byte_rows(rows, taps, style, out);
+  }
+  ShrunkSource source;
+  source.line = rows.line;
+  with_line(source, taps,
+            [&](const auto& line) HWY_ATTR { paste_line_rows<In>(rows, line, style, out); });
 }
 
 constexpr ResampleOps kOps = {
@@ -384,6 +494,7 @@ constexpr ResampleOps kOps = {
     arrange,
     shrink,
     {paste<std::uint8_t>, paste<F16>, paste<BF16>, paste<float>},
+    {paste_rows<std::uint8_t>, paste_rows<F16>, paste_rows<BF16>, paste_rows<float>},
 };
 
 }  // namespace

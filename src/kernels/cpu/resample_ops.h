@@ -45,6 +45,31 @@ struct ShrunkSpan {
   std::int64_t slot;
 };
 
+/// Rows of a plane that will be read later. One is asked for with each row that is written.
+struct LaterRows {
+  const void* plane = nullptr;  // its row 0; null: nothing is asked for
+  double first = 0;             // asked for with row 0 …
+  double step = 0;              // … and how far on with each row
+
+  [[nodiscard]] std::int64_t row(std::int64_t y) const noexcept {
+    return static_cast<std::int64_t>(first + step * static_cast<double>(y));
+  }
+};
+
+/// Rows of a channel, one after the other without gaps, and what is pasted into them.
+struct PastedRows {
+  const void* own;
+  std::int64_t y;  // of the first row
+  std::int64_t rows;
+  std::int64_t n;       // values of a row, here and in every plane
+  const void* partner;  // its row 0
+  const Tap* taps;      // where the rows read, one each; null: they have no box
+  std::int64_t last;    // of the taps; there are more than rows if the box goes on below
+  ShrunkSpan span;
+  float* line;  // working memory that can be a ShrunkSource's
+  LaterRows later;
+};
+
 /// Bilinear resampling of rows, compiled for each instruction set.
 struct ResampleOps {
   std::int64_t vector;  // values
@@ -61,6 +86,9 @@ struct ResampleOps {
   /// span's slot is a multiple of `vector`.
   void (*paste[4])(const void* own, const ShrunkSource& source, const ColumnTaps& taps,
                    const ShrunkSpan& span, const RowStyle& style, float* out, std::int64_t n);
+  /// The same for many rows. Their length is a multiple of `vector`.
+  void (*paste_rows[4])(const PastedRows& rows, const ColumnTaps& taps, const RowStyle& style,
+                        float* out);
 };
 
 [[nodiscard]] const ResampleOps& resample_ops();

@@ -39,7 +39,11 @@ Shrinker::Shrinker(const MixJob& job, const LineOps& lines, const WindowReader& 
   taps_.byte = scratch.take<std::uint32_t>(slots);
 }
 
-void Shrinker::start(const LoweredEntry& entry, const std::byte* partner) {
+void Shrinker::start(const LoweredEntry& entry, const std::byte* partner, std::int32_t y0,
+                     std::int32_t y1) {
+  y0_ = y0;
+  y1_ = y1;
+  look_nowhere();
   entry_ = &entry;
   partner_ = partner;
   contiguous_ = windows_.contiguous(entry.partner, 0, size_.height);
@@ -74,20 +78,56 @@ void Shrinker::start(const LoweredEntry& entry, const std::byte* partner) {
   }
 }
 
-void Shrinker::touch(const LoweredEntry& e, const std::byte* partner, std::int32_t c,
-                     std::int32_t y0, std::int32_t y1) {
-  if (e.resample == Resample::none) return;
-  const Touched before = touched_;
-  touched_ = {&e, c, before.entry == &e && before.channel == c ? before.row : -1};
-  for (std::int32_t y = y0; y < y1; ++y) {
-    if (!in_interval(y, e.top, e.height, size_.height)) continue;
-    const std::int32_t i = y >= e.top ? y - e.top : y - e.top + size_.height;
-    const Tap tap = entry_ == &e ? row_taps_[i] : tap_of(e, i, e.height, size_.height);
-    for (std::int32_t row = std::max(tap.first, touched_.row + 1); row <= tap.second; ++row) {
-      windows_.touch_row(partner, e.partner, c, row);
-    }
-    touched_.row = tap.second;
+void Shrinker::look_ahead(const LoweredEntry& e, const std::byte* partner, std::int32_t c,
+                          bool whole) {
+  look_nowhere();
+  // Rows of the box that lie in [y0_, y1_); of one that wraps around, all.
+  const bool wraps = e.top + e.height > size_.height;
+  const std::int32_t begin = wraps ? 0 : std::max(y0_ - e.top, 0);
+  const std::int32_t end = wraps ? e.height : std::min(y1_ - e.top, e.height);
+  if (e.resample == Resample::none || begin >= end) return;
+  const std::int32_t first = tap_of(e, begin, e.height, size_.height).first;
+  const std::int32_t last = tap_of(e, end - 1, e.height, size_.height).second;
+  const std::int32_t rows = last + 1 - first;
+  // Each row of the box reads two. If these are few, asking for all would be a waste.
+  if (!whole && 4 * (end - begin) < rows) return;
+  later_entry_ = &e;
+  later_image_ = partner;
+  later_channel_ = c;
+  later_.step = static_cast<double>(rows) / (y1_ - y0_);
+  later_.first = first - y0_ * later_.step;
+}
+
+void Shrinker::touch(std::int32_t y, std::int32_t rows) const {
+  if (later_entry_ == nullptr) return;
+  for (std::int32_t i = y; i < y + rows; ++i) {
+    const auto row = static_cast<std::int32_t>(later_.row(i));
+    windows_.touch_row(later_image_, later_entry_->partner, later_channel_, row);
   }
+}
+
+void Shrinker::paste_rows(std::int32_t c, std::int32_t y, std::int32_t rows, const std::byte* own,
+                          const RowStyle& style, float* out) {
+  const LoweredEntry& e = *entry_;
+  PastedRows pasted{};
+  pasted.own = own;
+  pasted.y = y;
+  pasted.rows = rows;
+  pasted.n = size_.width;
+  if (in_interval(y, e.top, e.height, size_.height)) {
+    pasted.partner = partner_row(c, 0, room_a_);
+    const std::int32_t i = y >= e.top ? y - e.top : y - e.top + size_.height;
+    pasted.taps = row_taps_ + i;
+    pasted.last = e.height - 1 - i;
+    pasted.span = span();
+    pasted.line = line_;
+  }
+  if (later_entry_ != nullptr && windows_.contiguous(later_entry_->partner, 0, size_.height)) {
+    pasted.later = later_;
+    pasted.later.plane =
+        windows_.rows(later_image_, later_entry_->partner, later_channel_, 0, 1, room_b_);
+  }
+  ops_.paste_rows[static_cast<int>(job_.in.dtype)](pasted, taps_, style, out);
 }
 
 const std::byte* Shrinker::partner_row(std::int32_t c, std::int32_t row, std::byte* room) {
@@ -125,11 +165,14 @@ ShrunkSource Shrinker::source(std::int32_t c) const {
   return line;
 }
 
+ShrunkSpan Shrinker::span() const {
+  const std::int64_t left = entry_->left;
+  return {left, left + entry_->width, -(left - left % ops_.vector)};
+}
+
 void Shrinker::paste(std::int32_t c, const std::byte* own, const RowStyle& style, float* out,
                      std::int64_t n) const {
-  const std::int64_t left = entry_->left;
-  const ShrunkSpan span{left, left + entry_->width, -(left - left % ops_.vector)};
-  ops_.paste[static_cast<int>(job_.in.dtype)](own, source(c), taps_, span, style, out, n);
+  ops_.paste[static_cast<int>(job_.in.dtype)](own, source(c), taps_, span(), style, out, n);
 }
 
 void Shrinker::write(std::int32_t c, bool wrapped, std::int64_t columns, float* out) const {
