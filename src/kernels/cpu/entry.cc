@@ -15,6 +15,9 @@ constexpr std::int64_t kBufferedValues = 2048;
 constexpr std::int64_t kShortRow = 512;
 /// Far enough ahead that memory answers in time.
 constexpr std::int64_t kAheadBytes = 2048;
+/// Where two images take turns in rows, these are asked for earlier: processors do not foresee
+/// short stretches. Bytes are read so slowly that they do not need it.
+constexpr std::int64_t kFarBytes = 10 << 10;
 /// Rows of an output with a shrunk partner are mixed together, this many.
 constexpr std::int64_t kShrunkRows = 4;
 /// Writing many channels at once would keep too many streams open.
@@ -82,7 +85,11 @@ EntryContext::EntryContext(const LoweredPlan& lowered, const MixJob& mix_job)
   group = dense_out ? std::max<std::int64_t>(1, values / row) : 1;
   long_group = dense_out && written_at_once ? std::max<std::int64_t>(1, kGroupValues / row) : group;
   const std::int64_t in_row = job.in.strides.row * in_size;
-  ahead = std::max<std::int64_t>(1, (kAheadBytes + in_row / 2) / in_row) * in_row;
+  const auto in_rows = [&](std::int64_t bytes) {
+    return std::max<std::int64_t>(1, (bytes + in_row / 2) / in_row) * in_row;
+  };
+  ahead = in_rows(kAheadBytes);
+  far = job.in.dtype == DType::f32 ? in_rows(kFarBytes) : 0;
 
   const std::int64_t affine_values = job.affine.empty() ? 0 : unit == 1 ? channels : group * row;
   for (std::int64_t i = 0; i < affine_values; ++i) {
@@ -379,7 +386,8 @@ void EntryMixer::mix_floats(std::int32_t c, const Run& run, const std::byte* own
       const BoxColumns columns = right <= context.row
                                      ? BoxColumns{left, right, e.inside, e.outside}
                                      : BoxColumns{right - context.row, left, e.outside, e.inside};
-      return context.ops.blend_box(own, partner, columns, how, out, run.rows, context.row);
+      return context.ops.blend_box(own, partner, columns, box_style(how), out, run.rows,
+                                   context.row);
     }
     case MaskKind::gaussian: {
       const bool own_peak = e.peak_own != 0;
@@ -405,6 +413,16 @@ void EntryMixer::mix_floats(std::int32_t c, const Run& run, const std::byte* own
   }
 }
 
+/// For rows with a box. Rows far below are asked for if both images are copied, else one is read
+/// all along; and not if the box is low, as other columns are needed below it.
+RowStyle EntryMixer::box_style(RowStyle how) const {
+  const LoweredEntry& e = *entry_;
+  const bool copies = e.inside.own == 0 || e.inside.partner == 0;
+  const bool high = 2 * context_.far < e.height * context_.row * context_.in_size;
+  if (how.stream && contiguous_ && copies && high) how.far = context_.far;
+  return how;
+}
+
 /// While channel c is mixed, what the next one reads of its partner is asked for.
 void EntryMixer::look_ahead(std::int32_t c) {
   const bool last = c + 1 == context_.channels;
@@ -421,7 +439,7 @@ void EntryMixer::mix_shrunk_row(std::int32_t c, const std::byte* own, const std:
   const EntryContext& context = context_;
   const LoweredEntry& e = *entry_;
   const auto style_from = [&](std::int64_t begin) {
-    return RowStyle{row_style.affine.from(begin), row_style.ahead, row_style.stream};
+    return RowStyle{row_style.affine.from(begin), row_style.ahead, row_style.far, row_style.stream};
   };
   const auto outside = [&](std::int64_t begin, std::int64_t end) {
     mix_segment(e.outside, own + begin * context.in_size, partner + begin * context.in_size,

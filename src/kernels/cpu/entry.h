@@ -44,6 +44,7 @@ struct EntryContext {
   std::int64_t group;        // most rows mixed in one go …
   std::int64_t long_group;   // … if all sources lie in memory as they are needed
   std::int64_t ahead;        // bytes to prefetch ahead
+  std::int64_t far;          // … before that, where two images take turns in rows
   std::vector<float> scale;  // channels (unit 1), or one entry per value of `group` rows
   std::vector<float> bias;
 };
@@ -104,6 +105,7 @@ class EntryMixer {
                                                const std::byte* partner) const;
 
   [[nodiscard]] RowStyle style(std::int32_t c, bool stream) const;
+  [[nodiscard]] RowStyle box_style(RowStyle how) const;
   [[nodiscard]] const std::byte* image(const LoweredSource& source) const;
   [[nodiscard]] const std::byte* window(const std::byte* base, const LoweredSource& source,
                                         std::int32_t c, const Run& run, std::size_t room) const;

@@ -21,6 +21,12 @@ HWY_INLINE void prefetch(const T* p, std::int64_t ahead) {
   hwy::Prefetch(reinterpret_cast<const std::uint8_t*>(p) + ahead);
 }
 
+/// The same for what is needed much later: not in the nearest cache.
+template <typename T>
+HWY_INLINE void prefetch_far(const T* p, std::int64_t far) {
+  __builtin_prefetch(reinterpret_cast<const std::uint8_t*>(p) + far, 0, 2);
+}
+
 /// Values of T in a cache line.
 template <typename T>
 constexpr std::int64_t kLineValues = 64 / sizeof(T);
@@ -38,6 +44,17 @@ struct ConvertSource {
   HWY_INLINE Float at(std::int64_t i) const { return load_floats(a + i); }
   HWY_INLINE Float tail(std::int64_t n) const { return load_floats(TailBuffer<In>(a, n).values); }
   HWY_INLINE void touch(std::int64_t i) const { prefetch(a + i, ahead); }
+};
+
+/// A stretch of rows that a box cuts: too short for processors to see what comes next.
+template <typename In>
+struct StretchSource : ConvertSource<In> {
+  std::int64_t far;
+
+  HWY_INLINE void touch(std::int64_t i) const {
+    ConvertSource<In>::touch(i);
+    if (far != 0) prefetch_far(this->a + i, far);
+  }
 };
 
 template <typename In>
@@ -292,19 +309,19 @@ HWY_INLINE void run_loop(const Source& source, const Target& target, std::int64_
 }
 
 /// One image as it is; nothing to do where it is the output.
-template <typename In>
-HWY_INLINE void copy_loop(const In* in, std::int64_t ahead, const Target& target, std::int64_t n) {
-  if constexpr (std::is_same_v<In, float>) {
-    if (in == target.out && target.affine.scale == nullptr) return;
+template <typename Source>
+HWY_INLINE void copy_loop(const Source& source, const Target& target, std::int64_t n) {
+  if constexpr (std::is_same_v<typename Source::Input, float>) {
+    if (source.a == target.out && target.affine.scale == nullptr) return;
   }
-  run_loop(ConvertSource<In>{in, ahead}, target, n);
+  run_loop(source, target, n);
 }
 
 // ---- operations on one kind of pixel ----
 
 template <typename In>
 void convert(const void* source, const RowStyle& style, float* out, std::int64_t n) {
-  copy_loop(static_cast<const In*>(source), style.ahead, Target(style, out), n);
+  copy_loop(ConvertSource<In>{static_cast<const In*>(source), style.ahead}, Target(style, out), n);
 }
 
 template <typename In>
@@ -391,7 +408,7 @@ HWY_INLINE void gaussian_rows(const In* peaked, const In* other, const GaussianR
     const Target to = target.from(row * n);
     const std::int64_t reach = mask.reach[row];
     if (reach < 0) {
-      copy_loop(b, style.ahead, to, n);
+      copy_loop(ConvertSource<In>{b, style.ahead}, to, n);
       continue;
     }
     // Whole vectors on both sides; what is left of a row goes with the mask.
@@ -400,9 +417,9 @@ HWY_INLINE void gaussian_rows(const In* peaked, const In* other, const GaussianR
     if (n - end < lanes) end = n;
     const SeparableSource<In, kNormal> source(a + begin, b + begin, mask.column + begin,
                                               mask.row_factors[row], style.ahead);
-    if (begin > 0) copy_loop(b, style.ahead, to, begin);
+    if (begin > 0) copy_loop(ConvertSource<In>{b, style.ahead}, to, begin);
     run_loop(source, to.from(begin), end - begin);
-    if (end < n) copy_loop(b + end, style.ahead, to.from(end), n - end);
+    if (end < n) copy_loop(ConvertSource<In>{b + end, style.ahead}, to.from(end), n - end);
   }
 }
 
@@ -471,8 +488,9 @@ HWY_INLINE Float edge_vector(const In* a, const In* b, const BoxColumns& box, st
 template <typename In>
 HWY_INLINE void box_row(const In* a, const In* b, const BoxColumns& box,
                         const BoxStretch* stretches, int count, const Target& target,
-                        std::int64_t ahead, std::int64_t n) {
+                        const RowStyle& style, std::int64_t n) {
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(Floats()));
+  const std::int64_t ahead = style.ahead;
   const bool overlap = n % lanes != 0;
   const std::int64_t end = n - lanes;
   const Float last = overlap ? target.normalised(edge_vector(a + end, b + end, box, end), end)
@@ -482,6 +500,10 @@ HWY_INLINE void box_row(const In* a, const In* b, const BoxColumns& box,
     if (kind == BoxStretch::Kind::edge) {
       prefetch(a + begin, ahead);
       prefetch(b + begin, ahead);
+      if (style.far != 0) {
+        prefetch_far(a + begin, style.far);
+        prefetch_far(b + begin, style.far);
+      }
       target.put(edge_vector(a + begin, b + begin, box, begin), begin);
       continue;
     }
@@ -491,7 +513,8 @@ HWY_INLINE void box_row(const In* a, const In* b, const BoxColumns& box,
     if (weights.own != 0 && weights.partner != 0) {
       run_loop(FlatSource<In>{a + begin, b + begin, weights, ahead}, to, part);
     } else {
-      copy_loop((weights.partner == 0 ? a : b) + begin, ahead, to, part);
+      const In* from = (weights.partner == 0 ? a : b) + begin;
+      copy_loop(StretchSource<In>{{from, ahead}, style.far}, to, part);
     }
   }
   if (overlap) store_floats(last, target.out + end);
@@ -518,7 +541,7 @@ void blend_box(const void* own, const void* partner, const BoxColumns& box, cons
     if (is_short) {
       short_box_row(a, b, box, to, n);
     } else {
-      box_row(a, b, box, stretches, count, to, style.ahead, n);
+      box_row(a, b, box, stretches, count, to, style, n);
     }
   }
 }

@@ -26,6 +26,9 @@ struct RowStyle {
   /// Inputs are prefetched this many bytes ahead. A whole number of rows, so that the columns of a
   /// box are prefetched where they will be needed.
   std::int64_t ahead = 0;
+  /// What a box and its surroundings copy is prefetched before that, too, this many bytes ahead,
+  /// not into the nearest cache. A whole number of rows; 0: it is not.
+  std::int64_t far = 0;
   /// Stores go past the caches; `out` is on a 64-byte line and gets whole lines. Not for per-value
   /// normalisation.
   bool stream = false;
