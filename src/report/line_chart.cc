@@ -53,28 +53,60 @@ double covered(const Rect& area, const Lines& lines) {
   return pixels;
 }
 
-/// In the corner of the panel where it hides least of the lines, the upper right one if several do.
-void draw_legend(Canvas& canvas, const std::vector<Curve>& curves, std::int32_t x, std::int32_t top,
-                 const Lines& lines) {
+/// Where a panel's lines and texts go. `up` is the span of its height.
+struct Place {
+  std::int32_t x;
+  std::int32_t top;
+  Span across;
+  Span up;
+
+  [[nodiscard]] Point operator()(Point p) const {
+    return {x + (p.x - across.low) / (across.high - across.low) * kWidth,
+            top + (up.high - p.y) / (up.high - up.low) * kHeight};
+  }
+  [[nodiscard]] Lines lines(const LinePanel& panel) const {
+    Lines lines;
+    for (const Curve& curve : panel.curves) {
+      std::vector<Point>& points = lines.emplace_back();
+      for (const Point p : curve.points) points.push_back((*this)(p));
+    }
+    return lines;
+  }
+};
+
+std::int32_t legend_height(const LinePanel& panel) {
+  return 16 * static_cast<std::int32_t>(panel.curves.size()) + 8;
+}
+
+/// The corner of the panel where a legend hides least of the lines, the upper right one if several
+/// do.
+Rect legend_area(const LinePanel& panel, const Place& place) {
   constexpr std::int32_t kGap = 4;
   std::int32_t longest = 0;
-  for (const Curve& curve : curves) {
+  for (const Curve& curve : panel.curves) {
     longest = std::max(longest, measure_text(curve.name, Font::small).width);
   }
   const std::int32_t width = longest + 44;
-  const std::int32_t height = 16 * static_cast<std::int32_t>(curves.size()) + 8;
-  const std::int32_t right = x + kWidth - width - 6;
-  const std::int32_t low = top + kHeight - height - kGap;
-  const Rect corners[] = {{right, top + kGap, width, height},
+  const std::int32_t height = legend_height(panel);
+  const std::int32_t left = place.x + kGap;
+  const std::int32_t right = place.x + kWidth - width - 6;
+  const std::int32_t high = place.top + kGap;
+  const std::int32_t low = place.top + kHeight - height - kGap;
+  const Rect corners[] = {{right, high, width, height},
                           {right, low, width, height},
-                          {x + kGap, top + kGap, width, height},
-                          {x + kGap, low, width, height}};
-  const Rect area = *std::ranges::min_element(
-      corners, {}, [&](const Rect& corner) { return covered(corner, lines); });
+                          {left, high, width, height},
+                          {left, low, width, height}};
+  const Lines lines = place.lines(panel);
+  return *std::ranges::min_element(corners, {},
+                                   [&](const Rect& corner) { return covered(corner, lines); });
+}
+
+void draw_legend(Canvas& canvas, const LinePanel& panel, const Place& place) {
+  const Rect area = legend_area(panel, place);
   const std::int32_t left = area.x + 6;
   canvas.fill(area, {255, 255, 255}, 0.85);
   std::int32_t middle = area.y + 12;
-  for (const Curve& curve : curves) {
+  for (const Curve& curve : panel.curves) {
     canvas.line({left + 0.0, middle + 0.0}, {left + 24.0, middle + 0.0}, curve.colour, 2.5);
     canvas.text(left + 32, middle, curve.name,
                 {.font = Font::small, .vertical = VerticalAlign::middle});
@@ -82,13 +114,24 @@ void draw_legend(Canvas& canvas, const std::vector<Curve>& curves, std::int32_t 
   }
 }
 
+/// Room below the lines for the legends, if one would hide much of them in all corners.
+Span with_room(const std::vector<LinePanel>& panels, Span across, Span up) {
+  constexpr double kHidden = 20;  // pixels
+  double share = 0;
+  for (const LinePanel& panel : panels) {
+    const Place place{0, 0, across, up};
+    if (covered(legend_area(panel, place), place.lines(panel)) > kHidden) {
+      share = std::max(share, std::min(0.5, static_cast<double>(legend_height(panel)) / kHeight));
+    }
+  }
+  up.low -= (up.high - up.low) * share / (1 - share);
+  return up;
+}
+
 void draw_panel(Canvas& canvas, const LineFigure& figure, const LinePanel& panel, std::int32_t x,
                 std::int32_t y, Span across, Span up) {
   const std::int32_t top = y + kAbove;
-  const auto place = [&](Point p) {
-    return Point{x + (p.x - across.low) / (across.high - across.low) * kWidth,
-                 top + (up.high - p.y) / (up.high - up.low) * kHeight};
-  };
+  const Place place{x, top, across, up};
   canvas.text(x, y + 6, panel.title, {.font = Font::bold, .vertical = VerticalAlign::top});
   for (const double tick : ticks(across.low, across.high, 6)) {
     const auto at = static_cast<std::int32_t>(std::lround(place({tick, up.low}).x));
@@ -104,15 +147,14 @@ void draw_panel(Canvas& canvas, const LineFigure& figure, const LinePanel& panel
   }
   canvas.frame({x - 1, top - 1, kWidth + 2, kHeight + 2}, kAxis);
   canvas.clip({x, top, kWidth, kHeight});
-  Lines lines;
-  for (const Curve& curve : panel.curves) {
-    std::vector<Point>& points = lines.emplace_back();
-    for (const Point p : curve.points) points.push_back(place(p));
-    canvas.polyline(points, curve.colour, 2);
-    if (points.size() == 1) canvas.disc(points[0], 3, curve.colour);  // no line to be seen
+  const Lines lines = place.lines(panel);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const Rgb colour = panel.curves[i].colour;
+    canvas.polyline(lines[i], colour, 2);
+    if (lines[i].size() == 1) canvas.disc(lines[i][0], 3, colour);  // no line to be seen
   }
   canvas.unclip();
-  draw_legend(canvas, panel.curves, x, top, lines);
+  draw_legend(canvas, panel, place);
   canvas.text(x + kWidth / 2, top + kHeight + 26, figure.x_label,
               {.font = Font::small, .align = Align::centre, .vertical = VerticalAlign::top});
   canvas.text(x - 46, top + kHeight / 2, figure.y_label,
@@ -135,6 +177,7 @@ Image draw_figure(const LineFigure& figure) {
   }
   across.widen(0);
   up.widen(0.05);
+  up = with_room(figure.panels, across, up);
   const auto count = static_cast<std::int32_t>(figure.panels.size());
   const std::int32_t step = kWidth + kLeft + 16;
   const std::int32_t width = 2 * kMargin + count * step;

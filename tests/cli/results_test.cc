@@ -184,6 +184,20 @@ TEST_F(Results, CurvesAreAPicture) {
   EXPECT_EQ(results({"curves", "results"}).code, 2);
 }
 
+TEST_F(Results, CurvesCanLeaveOutTheFirstEpochs) {
+  add("wrn28-2", "none", 1, 73.5);
+  const auto curves = [&](const char* from) {
+    return results({"curves", "results", "--from", from, "--out", "late.png"});
+  };
+  ASSERT_EQ(results({"curves", "results", "--out", "all.png"}).code, 0);
+  ASSERT_EQ(curves("1").code, 0);
+  EXPECT_EQ(read_file(path("late.png")), read_file(path("all.png")));
+  ASSERT_EQ(curves("8").code, 0);
+  EXPECT_NE(read_file(path("late.png")), read_file(path("all.png")));
+  EXPECT_EQ(curves("0").code, 2);
+  EXPECT_THAT(curves("1000").err, HasSubstr("--from 1000 is beyond the last epoch of wrn28-2"));
+}
+
 TEST(Reproduction, PageShowsWhatTheResultsSay) {
   const fs::path source = MEDLEY_SOURCE_DIR;
   const fs::path folder = source / "results/cifar100";

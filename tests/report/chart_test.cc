@@ -92,6 +92,26 @@ TEST(Chart, LegendStandsWhereCurvesDoNot) {
   EXPECT_GT(rows(false, up, down), 80);
 }
 
+TEST(Chart, LegendsGetRoomWhereCurvesAreEverywhere) {
+  constexpr Rgb kRed = {200, 0, 0};
+  constexpr Rgb kBlue = {0, 0, 200};
+  const std::vector<Point> high = {{0, 1}, {10, 1}};
+  const std::vector<Point> low = {{0, 0}, {10, 0}};
+  const Image image =
+      draw_figure(LineFigure{"t", "", "x", "y", {{"p", {{"c", kRed, high}, {"d", kBlue, low}}}}});
+  const auto most_in_a_row = [&](Rgb colour) {
+    const auto [height, width] = image.size;
+    std::int64_t most = 0;
+    for (std::size_t y = 0; y < static_cast<std::size_t>(height); ++y) {
+      const auto row = image.rgb.begin() + static_cast<std::ptrdiff_t>(3 * y * width);
+      most = std::max(most, pixels_of({{1, width}, {row, row + 3 * width}}, colour));
+    }
+    return most;
+  };
+  EXPECT_GE(most_in_a_row(kRed), 418);  // of 420 pixels
+  EXPECT_GE(most_in_a_row(kBlue), 418);
+}
+
 TEST(Chart, RefusesEmptyFigures) {
   EXPECT_THAT([] { (void)draw_figure(HeatMapFigure{}); },
               ThrowsMessage<InvalidArgument>(HasSubstr("at least one panel")));

@@ -14,7 +14,8 @@ struct AccuracyPanel {
   std::vector<std::pair<std::string, std::vector<double>>> methods;
 };
 
+/// From the epoch `first` on, which is at least 1.
 [[nodiscard]] Image draw_accuracy(const std::vector<AccuracyPanel>& panels,
-                                  const std::string& caption);
+                                  const std::string& caption, std::size_t first = 1);
 
 }  // namespace medley::cli

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <span>
@@ -16,6 +18,7 @@
 #include "cli/output_options.h"
 #include "cli/staged_output.h"
 #include "cli/topics.h"
+#include "medley/error.h"
 #include "medley/train/result_document.h"
 #include "medley/train/result_export.h"
 #include "medley/train/result_table.h"
@@ -40,6 +43,7 @@ struct ResultsCommand {
   std::string out;
   TableFormat format = TableFormat::text;
   bool write = false;
+  std::uint64_t from = 1;  // epoch
 };
 
 std::vector<ResultTable> read_tables(const ResultsCommand& command) {
@@ -94,13 +98,22 @@ int run_export(const ResultsCommand& command) {
 }
 
 int run_curves(const ResultsCommand& command) {
+  if (command.from < 1) throw InvalidArgument("--from: epochs are counted from 1");
   std::vector<AccuracyPanel> panels;
   for (const ResultTable& table : read_tables(command)) {
     AccuracyPanel& panel = panels.emplace_back(AccuracyPanel{table.model, {}});
-    for (const ResultRow& row : table.rows) panel.methods.emplace_back(row.method, row.curve);
+    std::size_t epochs = 0;
+    for (const ResultRow& row : table.rows) {
+      panel.methods.emplace_back(row.method, row.curve);
+      epochs = std::max(epochs, row.curve.size());
+    }
+    if (command.from > epochs) {
+      throw InvalidArgument(fmt::format("--from {} is beyond the last epoch of {}, {}",
+                                        command.from, table.model, epochs));
+    }
   }
-  write_whole(command.out,
-              encode_png(draw_accuracy(panels, "Mean over the seeds, on unmixed test images.")));
+  const char* caption = "Mean over the seeds, on unmixed test images.";
+  write_whole(command.out, encode_png(draw_accuracy(panels, caption, command.from)));
   print_note("picture written to " + command.out, command.output.quiet);
   return kDone;
 }
@@ -171,8 +184,9 @@ Command add_curves(CLI::App& results) {
   const Topic topic(results, "curves", "Draw the test accuracy of every epoch, a chart per model",
                     "Examples:\n"
                     "  medley results curves runs/all --out curves.png\n"
-                    "  medley results curves results/cifar100 --out docs/images/curves.png");
+                    "  medley results curves results/cifar100 --from 201 --out last-third.png");
   topic.inputs("FILE|DIR", kInputs);
+  add_integer(*topic.app, "--from", topic.command->from, "first epoch to draw")->group("Output");
   topic.out("FILE.png", "the picture; an existing one is replaced");
   topic.quiet();
   return topic.done(run_curves);
