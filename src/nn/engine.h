@@ -22,7 +22,7 @@ struct Score {
 
 /// The arithmetic of a run on one kind of device: a network, its optimiser and their steps. What
 /// happens when is the trainer's business. Steps may still be under way when `take_step` returns;
-/// everything that reads a result waits for them.
+/// everything that reads a result waits for them. An engine serves the thread that made it.
 class Engine {
  public:
   virtual ~Engine() = default;

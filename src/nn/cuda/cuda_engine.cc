@@ -159,31 +159,19 @@ class CudaEngine : public Engine {
   CudaEngine(const CudaEngine&) = delete;
   CudaEngine& operator=(const CudaEngine&) = delete;
 
-  [[nodiscard]] NamedTensors weights() const override {
-    stream_.synchronize();
-    return parameters_->values();
-  }
-  [[nodiscard]] NamedTensors optimiser() const override {
-    stream_.synchronize();
-    return parameters_->optimiser_state();
-  }
-  [[nodiscard]] NamedTensors average() const override {
-    const c10::cuda::CUDAStreamGuard guard(stream_);
-    NamedTensors average = parameters_->average();
-    stream_.synchronize();
-    return average;
-  }
+  /// Makes the engine's stream that of the calling thread, which has to be the one that destroys
+  /// the engine. All that this thread does with the engine's tensors is in order then. It also
+  /// keeps off the default stream: what is enqueued there waits as long as other runs never stop
+  /// giving the device work, which can take minutes.
+  void serve_this_thread() { thread_stream_.emplace(stream_); }
 
-  void begin() override {
-    // Values may have been written to on the caller's stream. To wait for the whole device could
-    // take until the other runs are done: they never stop giving it work.
-    at::cuda::getCurrentCUDAStream().synchronize();
-    const c10::cuda::CUDAStreamGuard guard(stream_);
-    parameters_->refresh_model();
-  }
+  [[nodiscard]] NamedTensors weights() const override { return parameters_->values(); }
+  [[nodiscard]] NamedTensors optimiser() const override { return parameters_->optimiser_state(); }
+  [[nodiscard]] NamedTensors average() const override { return parameters_->average(); }
+
+  void begin() override { parameters_->refresh_model(); }
 
   void begin_epoch(std::uint64_t epoch, std::int64_t step, double loss_sum) override {
-    const c10::cuda::CUDAStreamGuard guard(stream_);
     epoch_ = static_cast<std::int64_t>(epoch);
     model_->train();
     std::vector<double> rates;
@@ -200,7 +188,6 @@ class CudaEngine : public Engine {
   }
 
   std::optional<double> take_step(std::int64_t step, double /*lr*/) override {
-    const c10::cuda::CUDAStreamGuard guard(stream_);
     const std::int64_t count = loader_.batch_size(step);
     if (!input_->prepare(step)) graph_.reset();
     if (count < loader_.batch_size(0)) {
@@ -216,13 +203,9 @@ class CudaEngine : public Engine {
     return watch_.after_step(count, loss_sum_);
   }
 
-  double loss_sum() override {
-    const c10::cuda::CUDAStreamGuard guard(stream_);
-    return loss_sum_.item<double>();
-  }
+  double loss_sum() override { return loss_sum_.item<double>(); }
 
   Score score() override {
-    const c10::cuda::CUDAStreamGuard guard(stream_);
     if (!resident_) return score_from_host();
     if (!test_) {
       const std::int64_t count = data_.test.count();
@@ -243,7 +226,6 @@ class CudaEngine : public Engine {
   }
 
   StepProfile profile() override {
-    const c10::cuda::CUDAStreamGuard guard(stream_);
     StepProfile profile;
     on_setup_thread([&] { profile = timed_profile(); });
     return profile;
@@ -439,6 +421,7 @@ class CudaEngine : public Engine {
   const Recipe& recipe_;
   BatchLoader& loader_;
   c10::cuda::CUDAStream stream_;
+  std::optional<c10::cuda::CUDAStreamGuard> thread_stream_;
   SideStream side_;
   torch::ScalarType type_;
   bool graph_wanted_;
@@ -478,11 +461,12 @@ std::unique_ptr<Engine> make_cuda_engine(const EngineParts& parts) {
   if (!is_available(Device::cuda)) {
     fail_cuda("training on a GPU needs a CUDA device, but none was found; use --device cpu");
   }
-  std::unique_ptr<Engine> engine;
+  std::unique_ptr<CudaEngine> engine;
   on_setup_thread([&] {
     wake_gradient_thread();
     engine = std::make_unique<CudaEngine>(parts);
   });
+  engine->serve_this_thread();
   return engine;
 }
 
