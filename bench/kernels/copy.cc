@@ -30,8 +30,7 @@ void stream_copy(const std::uint8_t* from, std::uint8_t* to, std::int64_t bytes)
 void stream_fill(std::uint8_t* to, std::int64_t bytes) {
   const hn::ScalableTag<std::uint8_t> d;
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-  // Some processors write lines of zeros several times as fast as others.
-  const auto value = hn::Set(d, 0x5A);
+  const auto value = hn::Set(d, kFill);
   for (std::int64_t i = 0; i < bytes; i += lanes) hn::Stream(value, d, to + i);
   hwy::FlushStream();
 }
@@ -85,6 +84,13 @@ void fill_with_streaming(void* to, std::int64_t bytes, int threads) {
   const std::int64_t part = bytes / threads;
   parallel_for(threads, threads, [&](std::int64_t i) {
     HWY_DYNAMIC_DISPATCH(stream_fill)(static_cast<std::uint8_t*>(to) + i * part, part);
+  });
+}
+
+void fill_with_memset(void* to, std::int64_t bytes, int threads) {
+  const std::int64_t part = bytes / threads;
+  parallel_for(threads, threads, [&](std::int64_t i) {
+    std::memset(static_cast<std::byte*>(to) + i * part, kFill, static_cast<std::size_t>(part));
   });
 }
 

@@ -27,6 +27,7 @@ Contender measure_copies(const Setup& setup, Report& report) {
       {name("streaming"), [=] { copy_with_streaming(from, to, bytes, threads); }, both},
       {name("read-only"), [=] { read_all(from, bytes, threads); }, once},
       {name("write-only"), [=] { fill_with_streaming(to, bytes, threads); }, once},
+      {name("memset"), [=] { fill_with_memset(to, bytes, threads); }, once},
   };
   const std::vector<Timing> timings = measure(contenders, contenders[0], setup.rounds);
   fmt::print("\nCopy bandwidth of this machine, {} threads, bytes read plus bytes written\n",
