@@ -14,6 +14,8 @@ RunResult result_of(const ImageData& data, const TrainOptions& options,
   result.data = summary_of(data, options.data_name);
   result.versions = {kVersion, TORCH_VERSION, std::nullopt};
   result.metrics = metrics;
+  const Precision precision = gpu ? options.precision : Precision::f32;
+  result.precision = kPrecisionNames[static_cast<std::size_t>(precision)];
   if (gpu) {
     result.gpu = gpu->name;
     result.versions.cuda = gpu->cuda;

@@ -195,7 +195,7 @@ double RunResult::seconds() const noexcept {
 }
 
 std::string to_json(const RunResult& r) {
-  const Json head = {
+  Json head = {
       {"schema", kSchema},
       {"model", r.model()},
       {"method", r.method()},
@@ -209,6 +209,7 @@ std::string to_json(const RunResult& r) {
         {"cuda", json_of(r.versions.cuda)}}},
       {"seconds", r.seconds()},
   };
+  if (!r.precision.empty()) head["precision"] = r.precision;
   std::string text = "{\n";
   for (const auto& [name, value] : head.items()) {
     text += fmt::format("\"{}\": {},\n", name, value.dump());
@@ -230,6 +231,7 @@ RunResult result_from_json(std::string_view text, const std::string& name) {
   result.seed = fields.seed("seed");
   result.data = data_of(fields.object("data"));
   result.gpu = fields.text_or_null("gpu");
+  if (fields.has("precision")) result.precision = fields.word("precision");
   result.versions = versions_of(fields.object("versions"));
   const double seconds = fields.number("seconds", 0, kAny);
   result.metrics = all_metrics(fields.at("metrics"), result.recipe.epochs, name);

@@ -56,6 +56,7 @@ TEST_F(Train, LeavesEverythingInTheFolderOfTheRun) {
 TEST_F(Train, LeavesAResultThatCanBeTabulated) {
   ASSERT_EQ(train("run", {"--method", "hmix"}).code, 0);
   const auto result = nlohmann::json::parse(read_file(path("run/result.json")));
+  EXPECT_EQ(result["precision"], "f32");
   EXPECT_EQ(result["schema"], "medley.result/1");
   EXPECT_EQ(result["method"], "hmix");
   EXPECT_EQ(result["seed"], 1);

@@ -13,6 +13,7 @@ RunResult made_up_result(const std::string& model, const std::string& method, st
   result.seed = seed;
   result.data = {"cifar100", 50000, 10000, 100, "0123456789abcdef"};
   result.gpu = "Some GPU";
+  result.precision = "bf16";
   result.versions = {"0.1.0", "2.9.0", "13.0"};
   const std::int64_t epochs = result.recipe.epochs;
   for (std::int64_t e = 1; e <= epochs; ++e) {

@@ -35,6 +35,7 @@ void expect_equal(const RunResult& a, const RunResult& b) {
   EXPECT_EQ(a.seed, b.seed);
   EXPECT_EQ(a.data, b.data);
   EXPECT_EQ(a.gpu, b.gpu);
+  EXPECT_EQ(a.precision, b.precision);
   EXPECT_EQ(a.versions, b.versions);
   EXPECT_EQ(a.metrics, b.metrics);
 }
@@ -61,10 +62,18 @@ TEST(RunResults, HaveTheDocumentedFields) {
   EXPECT_EQ(json["recipe"]["loss"], "bce-softmax");
   EXPECT_EQ(json["data"]["name"], "cifar100");
   EXPECT_EQ(json["gpu"], "Some GPU");
+  EXPECT_EQ(json["precision"], "bf16");
   EXPECT_EQ(json["versions"]["cuda"], "13.0");
   EXPECT_EQ(json["seconds"], 3.0);
   EXPECT_EQ(json["metrics"].size(), 2);
   EXPECT_FALSE(json["metrics"][0].contains("wall_time"));
+}
+
+TEST(RunResults, OlderOnesDoNotSayTheirPrecision) {
+  RunResult older = short_result();
+  older.precision.clear();
+  EXPECT_FALSE(Json::parse(to_json(older)).contains("precision"));
+  expect_equal(result_from_json(to_json(older), "a"), older);
 }
 
 TEST(RunResults, ComeBackFromFiles) {
@@ -118,6 +127,7 @@ std::vector<Broken> broken_results() {
       {"NoImages", [](Json& j) { j["data"]["train"] = 0; }, "data.train must be a whole number"},
       {"NoHash", [](Json& j) { j["data"].erase("hash"); }, "data.hash is missing"},
       {"GpuIsNumber", [](Json& j) { j["gpu"] = 200; }, "gpu must be text or null, got 200"},
+      {"PrecisionIsNumber", [](Json& j) { j["precision"] = 16; }, "precision must be text, got 16"},
       {"NoVersion", [](Json& j) { j["versions"].erase("libtorch"); }, "versions.libtorch is miss"},
       {"MoreVersions", [](Json& j) { j["versions"]["nccl"] = "2"; }, "no field \"versions.nccl\""},
       {"WrongSeconds", [](Json& j) { j["seconds"] = 4; }, "seconds must be 3, the sum"},

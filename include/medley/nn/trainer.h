@@ -1,9 +1,11 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -18,6 +20,7 @@ enum class Device : std::uint8_t { cpu, cuda };
 /// Of convolutions on a GPU: bf16 with f32 weights behind it, f32 on tensor cores (which round the
 /// inputs of products to tf32), or plain f32. A CPU always has f32.
 enum class Precision : std::uint8_t { bf16, tf32, f32 };
+inline constexpr std::array<std::string_view, 3> kPrecisionNames = {"bf16", "tf32", "f32"};
 
 struct TrainOptions {
   Recipe recipe;

@@ -40,6 +40,7 @@ struct RunResult {
   std::uint64_t seed = 0;
   DataSummary data;
   std::optional<std::string> gpu = {};  ///< its name; none on a CPU
+  std::string precision = {};           ///< of convolutions: "bf16", …; empty if not known
   RunVersions versions;
   std::vector<EpochMetrics> metrics;  ///< of all epochs
 

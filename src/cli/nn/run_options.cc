@@ -69,9 +69,8 @@ nn::Device DataOptions::device() const {
 }
 
 void EngineOptions::add_to(CLI::App& app) {
-  constexpr std::array<std::string_view, 3> kPrecisions = {"bf16", "tf32", "f32"};
   add_word(
-      app, "--precision", kPrecisions, 0,
+      app, "--precision", nn::kPrecisionNames, 0,
       [this](std::size_t i) { precision = static_cast<nn::Precision>(i); },
       "of convolutions on a GPU; a CPU has f32")
       ->group("Machine");
