@@ -5,10 +5,10 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/resample_ops.cc"
-#include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>  // must come before highway.h
 #include <hwy/highway.h>
 
+#include "kernels/cpu/cache_line.h"
 #include "kernels/cpu/simd_pixel-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -17,15 +17,6 @@ namespace {
 
 using Ints = hn::RebindToSigned<Floats>;
 using Int = hn::Vec<Ints>;
-
-// ---- memory ----
-
-/// Values of T in a cache line.
-template <typename T>
-constexpr std::int64_t kLineValues = 64 / sizeof(T);
-
-/// Asks for a line that is needed much later: not in the nearest cache.
-HWY_INLINE void touch(const void* p) { __builtin_prefetch(p, 0, 2); }
 
 // ---- rows ----
 
@@ -337,12 +328,12 @@ struct RowAsks {
   const In* soon_a = nullptr;  // both or none
   const In* soon_b = nullptr;
 
-  /// Column i, the first of a line. Inlined, as compilers drop calls that do nothing but this.
+  /// Column i, the first of a line.
   HWY_INLINE void at(std::int64_t i) const {
-    if (later != nullptr) touch(later + i);
+    if (later != nullptr) prefetch_far(later + i);
     if (soon_a != nullptr) {
-      hwy::Prefetch(soon_a + i);
-      hwy::Prefetch(soon_b + i);
+      prefetch(soon_a + i);
+      prefetch(soon_b + i);
     }
   }
 };
@@ -367,7 +358,7 @@ struct OwnRow {
     const auto lanes = static_cast<std::int64_t>(hn::Lanes(Floats()));
     constexpr std::int64_t kStep = std::max<std::int64_t>(kLine, hn::MaxLanes(Floats()));
     for (std::int64_t i = begin; i < end; i += kStep) {
-      hwy::Prefetch(reinterpret_cast<const char*>(own + i) + ahead);
+      prefetch(own + i, ahead);
       asks.at(i);
       for (std::int64_t k = i; k < i + kStep && k < end; k += lanes) writer.put(at(k), k);
     }

@@ -12,30 +12,15 @@
 #include <cstdint>
 #include <type_traits>
 
-#include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
+#include "kernels/cpu/cache_line.h"
 #include "kernels/cpu/row_ops.h"
 #include "kernels/cpu/simd_pixel-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace medley::HWY_NAMESPACE {
 namespace {
-
-template <typename T>
-HWY_INLINE void prefetch(const T* p, std::int64_t ahead) {
-  hwy::Prefetch(reinterpret_cast<const std::uint8_t*>(p) + ahead);
-}
-
-/// The same for what is needed much later: not in the nearest cache.
-template <typename T>
-HWY_INLINE void prefetch_far(const T* p, std::int64_t far) {
-  __builtin_prefetch(reinterpret_cast<const std::uint8_t*>(p) + far, 0, 2);
-}
-
-/// Values of T in a cache line.
-template <typename T>
-constexpr std::int64_t kLineValues = 64 / sizeof(T);
 
 // ---- sources: mixed values before normalisation ----
 // Each gives a vector at(i), the same for fewer values than a vector has in tail(n), and asks for

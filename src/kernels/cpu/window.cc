@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "kernels/cpu/cache_line.h"
+
 namespace medley {
 namespace {
 
@@ -79,9 +81,8 @@ void WindowReader::touch_row(const std::byte* image, const LoweredSource& source
   if (row < 0 || row >= job_.in.shape.height) return;
   const std::int64_t plane = job_.in.layout == Layout::nhwc ? 0 : c * job_.in.strides.channel;
   const std::byte* from = image + plane * size_of(job_.in.dtype) + row * stride_;
-  constexpr std::int64_t kLine = 64;
-  for (std::int64_t at = 0; at < job_.in.shape.width * pixel_; at += kLine) {
-    __builtin_prefetch(from + at, 0, 2);
+  for (std::int64_t at = 0; at < job_.in.shape.width * pixel_; at += kLineBytes) {
+    prefetch_far(from, at);
   }
 }
 
