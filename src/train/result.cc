@@ -209,7 +209,7 @@ std::string to_json(const RunResult& r) {
         {"cuda", json_of(r.versions.cuda)}}},
       {"seconds", r.seconds()},
   };
-  if (!r.precision.empty()) head["precision"] = r.precision;
+  if (r.precision) head["precision"] = *r.precision;
   std::string text = "{\n";
   for (const auto& [name, value] : head.items()) {
     text += fmt::format("\"{}\": {},\n", name, value.dump());

@@ -71,7 +71,7 @@ TEST(RunResults, HaveTheDocumentedFields) {
 
 TEST(RunResults, OlderOnesDoNotSayTheirPrecision) {
   RunResult older = short_result();
-  older.precision.clear();
+  older.precision.reset();
   EXPECT_FALSE(Json::parse(to_json(older)).contains("precision"));
   expect_equal(result_from_json(to_json(older), "a"), older);
 }

@@ -39,8 +39,8 @@ struct RunResult {
   Recipe recipe;  ///< as it was resolved; has the model and the method
   std::uint64_t seed = 0;
   DataSummary data;
-  std::optional<std::string> gpu = {};  ///< its name; none on a CPU
-  std::string precision = {};           ///< of convolutions: "bf16", …; empty if not known
+  std::optional<std::string> gpu = {};        ///< its name; none on a CPU
+  std::optional<std::string> precision = {};  ///< of convolutions: "bf16", …; not always known
   RunVersions versions;
   std::vector<EpochMetrics> metrics;  ///< of all epochs
 
