@@ -2,6 +2,7 @@
 
 #include "core/check.h"
 #if MEDLEY_HAS_CUDA
+#include "nn/cuda/fused_head.h"
 #include "nn/cuda/fused_norm.h"
 #include "nn/cuda/side_convolution.h"
 #endif
@@ -56,6 +57,24 @@ Shifted shifted_convolution(torch::nn::Conv2dImpl& conv, const torch::Tensor& x)
                      x.is_cuda() && x.scalar_type() == torch::kBFloat16;
   if (!later) return {convolution(conv, x), {}};
   return {without_bias(conv, x), conv.bias.detach()};
+}
+
+torch::Tensor pixel_means(const Residual& x) {
+#if MEDLEY_HAS_CUDA
+  if (can_fuse_means(x)) return fused_means(x);
+#endif
+  const torch::Tensor means = torch::adaptive_avg_pool2d(x.sum(), {1, 1}).flatten(1);
+  return means.scalar_type() == torch::kBFloat16 ? means.to(torch::kFloat32) : means;
+}
+
+torch::Tensor linear(torch::nn::LinearImpl& layer, const torch::Tensor& x) {
+  const torch::Tensor in = x.to(layer.weight.scalar_type());
+#if MEDLEY_HAS_CUDA
+  if (in.is_cuda() && in.scalar_type() == torch::kFloat32) {
+    return fused_linear(in, layer.weight, layer.bias);
+  }
+#endif
+  return layer.forward(in);
 }
 
 }  // namespace medley::nn

@@ -46,4 +46,10 @@ struct Activated {
 /// for nothing.
 [[nodiscard]] Shifted shifted_convolution(torch::nn::Conv2dImpl& conv, const torch::Tensor& x);
 
+/// Means over the pixels of every image, in f32 if these are bf16.
+[[nodiscard]] torch::Tensor pixel_means(const Residual& x);
+
+/// linear(x), for few rows and columns.
+[[nodiscard]] torch::Tensor linear(torch::nn::LinearImpl& layer, const torch::Tensor& x);
+
 }  // namespace medley::nn

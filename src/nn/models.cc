@@ -31,11 +31,6 @@ tnn::BatchNorm2d norm(std::int64_t channels) {
   return layer;
 }
 
-/// Means over the pixels, in the type of the layer that reads them.
-Tensor pooled(const Tensor& x, const tnn::LinearImpl& reader) {
-  return torch::adaptive_avg_pool2d(x, {1, 1}).flatten(1).to(reader.weight.scalar_type());
-}
-
 /// Weights of convolutions from N(0, 2 / (kernel² · out)), as He et al. for the outputs.
 void init_fan_out(tnn::Module& net) {
   torch::NoGradGuard no_grad;
@@ -98,7 +93,7 @@ class PreActResNet : public Model {
   Tensor forward(Tensor x) override {
     Residual y{convolution(*conv1_, x), {}, {}};
     for (tnn::Sequential& layer : layers_) y = layer->forward<Residual>(y);
-    return linear_(pooled(y.sum(), *linear_));
+    return linear(*linear_, pixel_means(y));
   }
 
  private:
@@ -153,7 +148,7 @@ class WideResNet : public Model {
   Tensor forward(Tensor x) override {
     Residual y{convolution(*conv1_, x), {}, {}};
     for (tnn::Sequential& layer : layers_) y = layer->forward<Residual>(y);
-    return linear_(pooled(norm_relu(bn1_, y).active, *linear_));
+    return linear(*linear_, pixel_means({norm_relu(bn1_, y).active, {}, {}}));
   }
 
  private:
@@ -223,7 +218,7 @@ class ResNet : public Model {
     x = norm_relu(bn1_, convolution(*conv1_, x));
     if (large_stem_) x = torch::max_pool2d(x, 3, 2, 1);
     for (tnn::Sequential& layer : layers_) x = layer->forward(x);
-    return fc_(pooled(x, *fc_));
+    return linear(*fc_, pixel_means({x, {}, {}}));
   }
 
  private:

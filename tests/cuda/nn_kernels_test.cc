@@ -9,6 +9,7 @@
 #include "cuda/device.h"
 #include "nn/kernels/channels.h"
 #include "nn/kernels/loss.h"
+#include "nn/kernels/means.h"
 #include "nn/kernels/norm.h"
 #include "nn/kernels/update.h"
 
@@ -241,6 +242,52 @@ TEST_F(NnKernels, FixedNormFollowsItsDefinition) {
       check_fixed_norm(shape, false, shifted);
       check_fixed_norm(shape, true, shifted);
     }
+  }
+}
+
+TEST_F(NnKernels, MeansFollowTheirDefinition) {
+  for (const MeanShape shape : {MeanShape{100, 16, 512}, MeanShape{3, 64, 128}, MeanShape{2, 1, 8},
+                                MeanShape{5, 49, 2048}, MeanShape{4, 35, 264}}) {
+    const auto channels = static_cast<std::size_t>(shape.channels);
+    const auto pixels = static_cast<std::size_t>(shape.pixels);
+    const std::size_t means = static_cast<std::size_t>(shape.images) * channels;
+    const auto a = rounded(random_values(means * pixels, 1, 0.5F));
+    const auto b = rounded(random_values(means * pixels, 2, -1));
+    const std::vector<float> dmeans = random_values(means, 3);
+    std::vector<double> of_a(means);
+    std::vector<double> of_both(means);
+    std::vector<double> dx(means * pixels);
+    for (std::size_t i = 0; i < dx.size(); ++i) {
+      const std::size_t to = i / (pixels * channels) * channels + i % channels;
+      const auto n = static_cast<double>(pixels);
+      of_a[to] += __bfloat162float(a[i]) / n;
+      of_both[to] += (__bfloat162float(a[i]) + __bfloat162float(b[i])) / n;
+      dx[i] = dmeans[to] / n;
+    }
+    const auto pa = test::upload(a);
+    const auto pb = test::upload(b);
+    const auto pdmeans = test::upload(dmeans);
+    const DeviceArray<float> got(means);
+    const DeviceArray<__nv_bfloat16> pdx(dx.size());
+    launch_means(shape, pa.get(), nullptr, got.get(), nullptr);
+    expect_near(test::download(got, means), of_a, 1e-4, "means");
+    launch_means(shape, pa.get(), pb.get(), got.get(), nullptr);
+    expect_near(test::download(got, means), of_both, 1e-4, "means of sums");
+    launch_means_gradient(shape, pdmeans.get(), pdx.get(), nullptr);
+    expect_near(widened(test::download(pdx, dx.size())), dx, 1.0 / 128, "dx");
+  }
+}
+
+TEST_F(NnKernels, ColumnsAreSummedUp) {
+  for (const auto& [rows, columns] : {std::pair{100, 100}, std::pair{1, 7}, std::pair{37, 1000}}) {
+    const auto width = static_cast<std::size_t>(columns);
+    const std::vector<float> values = random_values(static_cast<std::size_t>(rows) * width, 1);
+    std::vector<double> sums(width);
+    for (std::size_t i = 0; i < values.size(); ++i) sums[i % width] += values[i];
+    const auto from = test::upload(values);
+    const DeviceArray<float> to(width);
+    launch_column_sums(rows, columns, from.get(), to.get(), nullptr);
+    expect_near(test::download(to, width), sums, 1e-4, "sum");
   }
 }
 

@@ -261,6 +261,39 @@ TEST_F(CudaEngine, FusedNormsScoreAsPlainOnes) {
                               norm_relu(bn, Shifted{f32(x), f32(shift)}), 0.02, 0.03));
 }
 
+/// The end of a network through autograd, against LibTorch's own operations in f32.
+TEST_F(CudaEngine, FusedHeadsHaveTheGradientsOfPlainOnes) {
+  torch::manual_seed(8);
+  const auto images = [&] {
+    return torch::randn({8, 64, 4, 4}, torch::kCUDA)
+        .to(torch::kBFloat16)
+        .contiguous(at::MemoryFormat::ChannelsLast);
+  };
+  const torch::Tensor x = images();
+  const torch::Tensor rest = images();
+  const torch::Tensor goal = torch::randn({8, 10}, torch::kCUDA);
+  torch::nn::Linear layer(64, 10);
+  layer->to(torch::kCUDA);
+  const auto run = [&](torch::ScalarType type) {
+    layer->zero_grad();
+    const torch::Tensor a = x.to(type).clone().requires_grad_(true);
+    const torch::Tensor b = rest.to(type).clone().requires_grad_(true);
+    const torch::Tensor logits = type == torch::kBFloat16
+                                     ? linear(*layer, pixel_means({a, b, {}}))
+                                     : layer((a + b).mean(at::IntArrayRef({2, 3})));
+    (logits * goal).sum().backward();
+    return std::vector<torch::Tensor>{logits.detach(), a.grad().to(torch::kFloat32),
+                                      b.grad().to(torch::kFloat32), layer->weight.grad().clone(),
+                                      layer->bias.grad().clone()};
+  };
+  const std::vector<torch::Tensor> fused = run(torch::kBFloat16);
+  const std::vector<torch::Tensor> plain = run(torch::kFloat32);
+  for (std::size_t i = 0; i < fused.size(); ++i) {
+    EXPECT_LT((fused[i] - plain[i]).norm().item<double>(), 0.01 * plain[i].norm().item<double>())
+        << i;
+  }
+}
+
 /// Weights whose gradients are computed beside, against autograd's; pictures have three channels.
 TEST_F(CudaEngine, SideConvolutionsHaveTheGradientsOfPlainOnes) {
   torch::manual_seed(6);

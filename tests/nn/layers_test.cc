@@ -49,5 +49,20 @@ TEST_F(Layers, ConvolutionsAreLibTorchs) {
   }
 }
 
+TEST_F(Layers, MeansAreOverPixels) {
+  const Tensor x = images();
+  const Tensor rest = images();
+  EXPECT_TRUE(torch::allclose(pixel_means({x, {}, {}}), x.mean(at::IntArrayRef({2, 3}))));
+  EXPECT_TRUE(torch::allclose(pixel_means({x, rest, shift_}),
+                              (x + rest).mean(at::IntArrayRef({2, 3})) + shift_, 1e-4, 1e-6));
+  EXPECT_EQ(pixel_means({x.to(torch::kBFloat16), {}, {}}).scalar_type(), torch::kFloat32);
+}
+
+TEST_F(Layers, LinearLayersAreLibTorchs) {
+  torch::nn::Linear layer(3, 5);
+  const Tensor x = torch::randn({6, 3});
+  EXPECT_TRUE(torch::equal(linear(*layer, x), layer(x)));
+}
+
 }  // namespace
 }  // namespace medley::nn

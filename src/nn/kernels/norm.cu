@@ -1,45 +1,27 @@
 #include "nn/kernels/norm.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "kernels/cuda/check.h"
+#include "nn/kernels/bf16_pack.cuh"
 
 namespace medley::nn {
 namespace {
 
 constexpr int kThreads = 512;
 constexpr int kBlocks = 132;  // fill an H200 once
-constexpr int kValues = 8;
+constexpr int kValues = kPackValues;
 constexpr int kMaxChannels = 2048;
 
 /// Sums are taken by slices of channels: 128 bytes of a pixel, so that few blocks share a slice.
 constexpr int kSliceGroups = 8;
 constexpr int kMaxSlices = kMaxChannels / kValues;
 
-/// Eight neighbouring channels of a pixel, 16 bytes.
-struct alignas(16) Pack {
-  __nv_bfloat16 values[kValues];
-};
-
 /// What blocks leave for the last of those that share their slice.
 struct Scratch {
   unsigned done[kMaxSlices];  // blocks that have left their sums
   float2 sums[std::max(kMaxSlices, kBlocks)][kSliceGroups * kValues];
 };
-
-__device__ Pack load(const __nv_bfloat16* from, std::int64_t pack) {
-  const uint4 words = __ldg(reinterpret_cast<const uint4*>(from) + pack);
-  Pack to;
-  std::memcpy(&to, &words, sizeof to);
-  return to;
-}
-
-__device__ void store(const Pack& from, __nv_bfloat16* to, std::int64_t pack) {
-  uint4 words;
-  std::memcpy(&words, &from, sizeof words);
-  reinterpret_cast<uint4*>(to)[pack] = words;
-}
 
 /// Which packs a thread handles: always the same channels, so what belongs to them stays in
 /// registers. Blocks have `width` packs of a pixel, all of them or a slice.
