@@ -2,6 +2,7 @@
 
 #include "core/check.h"
 #if MEDLEY_HAS_CUDA
+#include "nn/cuda/direct_convolution.h"
 #include "nn/cuda/fused_head.h"
 #include "nn/cuda/fused_norm.h"
 #include "nn/cuda/side_convolution.h"
@@ -21,6 +22,9 @@ torch::Tensor without_bias(const torch::nn::Conv2dImpl& conv, const torch::Tenso
 #if MEDLEY_HAS_CUDA
   if (SideStream* side = SideStream::current()) {
     return side_convolution(*side, x, conv.weight, stride, padding);
+  }
+  if (!at::GradMode::is_enabled() && convolves_directly(x, conv.weight, stride, padding)) {
+    return direct_convolution(x, conv.weight);
   }
 #endif
   return torch::conv2d(x, conv.weight, {}, stride, padding);

@@ -294,7 +294,8 @@ TEST_F(CudaEngine, FusedHeadsHaveTheGradientsOfPlainOnes) {
   }
 }
 
-/// Weights whose gradients are computed beside, against autograd's; pictures have three channels.
+/// Weights whose gradients are computed beside, against autograd's; pictures have three channels,
+/// and as many channels out as in have kernels of their own.
 TEST_F(CudaEngine, SideConvolutionsHaveTheGradientsOfPlainOnes) {
   torch::manual_seed(6);
   const auto images = [](std::int64_t channels) {
@@ -302,12 +303,14 @@ TEST_F(CudaEngine, SideConvolutionsHaveTheGradientsOfPlainOnes) {
         .to(torch::kBFloat16)
         .contiguous(at::MemoryFormat::ChannelsLast);
   };
-  for (const std::int64_t channels : {3, 64}) {
-    torch::nn::Conv2d conv(torch::nn::Conv2dOptions(channels, 32, 3).padding(1).bias(false));
+  using Channels = std::pair<std::int64_t, std::int64_t>;
+  for (const auto& [channels, out] :
+       {Channels{3, 32}, Channels{64, 32}, Channels{64, 64}, Channels{32, 32}}) {
+    torch::nn::Conv2d conv(torch::nn::Conv2dOptions(channels, out, 3).padding(1).bias(false));
     conv->to(torch::kCUDA, torch::kBFloat16);
     conv->weight.set_data(conv->weight.contiguous(at::MemoryFormat::ChannelsLast));
-    const torch::Tensor x = images(channels).requires_grad_(channels == 64);
-    const torch::Tensor goal = images(32);
+    const torch::Tensor x = images(channels).requires_grad_(channels != 3);
+    const torch::Tensor goal = images(out);
     const auto backward = [&](bool beside) {
       conv->weight.mutable_grad().reset();
       x.mutable_grad().reset();

@@ -4,6 +4,7 @@
 
 #include <ATen/cuda/CUDAContext.h>
 
+#include "nn/cuda/direct_convolution.h"
 #include "nn/kernels/channels.h"
 
 namespace medley::nn {
@@ -16,6 +17,9 @@ using torch::autograd::tensor_list;
 /// Gradient of a convolution by its input, or by its weight.
 Tensor convolution_gradient(const Tensor& dy, const Tensor& x, const Tensor& weight,
                             std::int64_t stride, std::int64_t padding, bool by_input) {
+  if (convolves_directly(x, weight, stride, padding)) {
+    return by_input ? direct_input_gradient(dy, weight) : direct_weight_gradient(dy, x, weight);
+  }
   const std::array<std::int64_t, 2> none{0, 0};
   const std::array<std::int64_t, 2> one{1, 1};
   const std::array<std::int64_t, 2> strides{stride, stride};
@@ -68,7 +72,8 @@ struct SideConvolution : torch::autograd::Function<SideConvolution> {
     const Tensor in = narrow ? widened(x) : x;
     const Tensor by = narrow ? widened(weight) : weight;
     context->save_for_backward({in, by});
-    return torch::conv2d(in, by, {}, stride, padding);
+    return convolves_directly(in, by, stride, padding) ? direct_convolution(in, by)
+                                                       : torch::conv2d(in, by, {}, stride, padding);
   }
 
   static tensor_list backward(AutogradContext* context, const tensor_list& gradients) {
