@@ -17,10 +17,15 @@ constexpr int kMaxChannels = 2048;
 constexpr int kSliceGroups = 8;
 constexpr int kMaxSlices = kMaxChannels / kValues;
 
-/// What blocks leave for the last of those that share their slice.
+/// What the blocks of one kernel leave for those of the next: two sums per channel of their slice.
 struct Scratch {
-  unsigned done[kMaxSlices];  // blocks that have left their sums
   float2 sums[std::max(kMaxSlices, kBlocks)][kSliceGroups * kValues];
+};
+
+/// Who has left them.
+struct Shares {
+  int count;     // blocks of a slice
+  int channels;  // of a slice
 };
 
 /// Which packs a thread handles: always the same channels, so what belongs to them stays in
@@ -69,7 +74,7 @@ __device__ float2 sum_rows(int count, int width, At at) {
   const int share = kThreads / width;
   float2 sum{};
   if (part < share) {
-#pragma unroll 8
+#pragma unroll 16
     for (int row = part; row < count; row += share) sum = plus(sum, at(row, column));
   }
   __syncthreads();  // parts may still be read from
@@ -81,13 +86,10 @@ __device__ float2 sum_rows(int count, int width, At at) {
   return sum;
 }
 
-/// Adds up two sums per channel over all threads of the blocks of a slice. The block that comes
-/// last calls `finish(channel, first, second)` once per channel.
-template <typename Finish>
-__device__ void reduce(const float (&first)[kValues], const float (&second)[kValues],
-                       const Lane& slice, Scratch* scratch, Finish finish) {
+/// Adds up two sums per channel over all threads of a block.
+__device__ void leave_sums(const float (&first)[kValues], const float (&second)[kValues],
+                           const Lane& slice, Scratch* scratch) {
   __shared__ float2 shared[kThreads * (kValues + 1)];
-  __shared__ bool last;
   const int width = slice.width * kValues;
   const int pitch = slice.width * (kValues + 1);  // lest rows meet in the same banks
   if (slice.used()) {
@@ -101,35 +103,39 @@ __device__ void reduce(const float (&first)[kValues], const float (&second)[kVal
   const float2 own = sum_rows(slice.per_pass, width,
                               [&](int row, int column) { return shared[row * pitch + column]; });
   const int thread = static_cast<int>(threadIdx.x);
-  const int begin = static_cast<int>(blockIdx.y * gridDim.x);
-  if (thread < width) scratch->sums[begin + static_cast<int>(blockIdx.x)][thread] = own;
-  __threadfence();
-  __syncthreads();
-  if (thread == 0) last = atomicAdd(&scratch->done[blockIdx.y], 1U) == gridDim.x - 1;
-  __syncthreads();
-  if (!last) return;
-  __threadfence();
-  const float2 all = sum_rows(static_cast<int>(gridDim.x), width, [&](int row, int column) {
-    return __ldcg(&scratch->sums[begin + row][column]);
-  });
   if (thread < width) {
-    const int group = static_cast<int>(blockIdx.y) * slice.width + thread % slice.width;
-    finish(group * kValues + thread / slice.width, all.x, all.y);
+    const int channel = thread % slice.width * kValues + thread / slice.width;
+    scratch->sums[blockIdx.y * gridDim.x + blockIdx.x][channel] = own;
   }
-  if (thread == 0) scratch->done[blockIdx.y] = 0;
+}
+
+/// Adds up what the blocks of the kernel before have left. Calls `use(channel, first, second)` once
+/// per channel, in every block.
+template <typename Use>
+__device__ void gather_sums(const Scratch* scratch, const Shares& shares, int channels, Use use) {
+  const int thread = static_cast<int>(threadIdx.x);
+  for (int begin = 0; begin < channels; begin += kThreads) {
+    const int width = min(channels - begin, kThreads);
+    const float2 all = sum_rows(shares.count, width, [&](int row, int column) {
+      const int channel = begin + column;
+      const int slice = channel / shares.channels;
+      return scratch->sums[slice * shares.count + row][channel % shares.channels];
+    });
+    if (thread < width) use(begin + thread, all.x, all.y);
+  }
+  __syncthreads();
 }
 
 __device__ __nv_bfloat16 sum_of(__nv_bfloat16 a, __nv_bfloat16 b, float shift) {
   return __float2bfloat16_rn(__bfloat162float(a) + __bfloat162float(b) + shift);
 }
 
-/// Sums of x and x², both about the first pixel's value lest they cancel, and what follows from
-/// them.
+/// Sums of x and x², both about the first pixel's value lest they cancel.
 template <bool kAdd>
 __global__ void __launch_bounds__(kThreads)
     moments_kernel(int rows, int channels, int slice_groups, const __nv_bfloat16* a,
-                   const __nv_bfloat16* b, __nv_bfloat16* sum, NormParameters parameters,
-                   NormSaved saved, Scratch* scratch) {
+                   const __nv_bfloat16* b, __nv_bfloat16* sum, const __nv_bfloat16* moved,
+                   Scratch* scratch) {
   const Lane lane(channels, slice_groups);
   float shift[kValues] = {};
   float origin[kValues] = {};
@@ -145,8 +151,8 @@ __global__ void __launch_bounds__(kThreads)
     return x;
   };
   if (lane.used()) {
-    if (kAdd && parameters.shift != nullptr) {
-      const Pack shifts = load(parameters.shift, lane.group);
+    if (kAdd && moved != nullptr) {
+      const Pack shifts = load(moved, lane.group);
 #pragma unroll
       for (int i = 0; i < kValues; ++i) shift[i] = __bfloat162float(shifts.values[i]);
     }
@@ -166,42 +172,59 @@ __global__ void __launch_bounds__(kThreads)
       }
     }
   }
-  reduce(first, second, lane, scratch, [&](int c, float s, float q) {
-    const float n = static_cast<float>(rows);
-    const float moved = parameters.shift == nullptr ? 0.0F : __bfloat162float(parameters.shift[c]);
-    // As value_at, for one channel.
-    const float about = __bfloat162float(kAdd ? sum_of(a[c], b[c], moved) : a[c]);
-    const float offset = s / n;
-    const float mean = about + offset;
-    const float variance = fmaxf(q / n - offset * offset, 0.0F);
-    const float inverse = rsqrtf(variance + parameters.epsilon);
-    const float scale = parameters.weight[c] * inverse;
+  leave_sums(first, second, lane, scratch);
+}
+
+/// What follows from the sums for a channel whose first value is `about`; one block keeps it.
+__device__ float2 scale_and_shift(int c, float about, float2 sums, int rows, bool added, bool keeps,
+                                  const NormParameters& parameters, const NormSaved& saved) {
+  const float n = static_cast<float>(rows);
+  const float offset = sums.x / n;
+  const float mean = about + offset;
+  const float variance = fmaxf(sums.y / n - offset * offset, 0.0F);
+  const float inverse = rsqrtf(variance + parameters.epsilon);
+  const float scale = parameters.weight[c] * inverse;
+  const float shift = parameters.bias[c] - mean * scale;
+  if (keeps) {
     saved.mean[c] = mean;
     saved.inverse_deviation[c] = inverse;
     saved.scale[c] = scale;
-    saved.shift[c] = parameters.bias[c] - mean * scale;
+    saved.shift[c] = shift;
+    const bool apart = !added && parameters.shift != nullptr;
+    const float moved = apart ? __bfloat162float(parameters.shift[c]) : 0.0F;
     const float keep = 1 - parameters.momentum;
     parameters.running_mean[c] =
-        keep * parameters.running_mean[c] + parameters.momentum * (kAdd ? mean : mean + moved);
+        keep * parameters.running_mean[c] + parameters.momentum * (mean + moved);
     parameters.running_variance[c] = keep * parameters.running_variance[c] +
                                      parameters.momentum * variance * (n / fmaxf(n - 1, 1.0F));
     if (c == 0) ++*parameters.batches;
-  });
+  }
+  return {scale, shift};
 }
 
 __device__ __nv_bfloat16 relu(float x) {
   return __float2bfloat16_rn(x > 0 || x != x ? x : 0.0F);  // NaN stays
 }
 
+/// `added`: x has the shift in it.
 __global__ void __launch_bounds__(kThreads)
-    apply_kernel(int rows, int channels, const __nv_bfloat16* x, NormSaved saved,
+    apply_kernel(int rows, int channels, const __nv_bfloat16* x, bool added, Shares shares,
+                 const Scratch* scratch, NormParameters parameters, NormSaved saved,
                  __nv_bfloat16* y) {
+  __shared__ float2 both[kMaxChannels];
+  gather_sums(scratch, shares, channels, [&](int c, float s, float q) {
+    both[c] = scale_and_shift(c, __bfloat162float(x[c]), {s, q}, rows, added, blockIdx.x == 0,
+                              parameters, saved);
+  });
   const Lane lane = whole_lane(channels);
   if (!lane.used()) return;
   float scale[kValues];
   float shift[kValues];
-  load_channels(saved.scale, lane.group, scale);
-  load_channels(saved.shift, lane.group, shift);
+#pragma unroll
+  for (int i = 0; i < kValues; ++i) {
+    scale[i] = both[lane.group * kValues + i].x;
+    shift[i] = both[lane.group * kValues + i].y;
+  }
   // From the end, which the pass before has just read.
 #pragma unroll 4
   for (int row = rows - 1 - lane.first(); row >= 0; row -= lane.stride()) {
@@ -256,8 +279,7 @@ __global__ void __launch_bounds__(kThreads)
 /// Sums of g and g·(x - mean), where g is the gradient that gets through the ReLU.
 __global__ void __launch_bounds__(kThreads)
     gradient_sums_kernel(int rows, int channels, int slice_groups, const __nv_bfloat16* x,
-                         const __nv_bfloat16* dy, NormSaved saved, float* dweight, float* dbias,
-                         Scratch* scratch) {
+                         const __nv_bfloat16* dy, NormSaved saved, Scratch* scratch) {
   const Lane lane(channels, slice_groups);
   float first[kValues] = {};
   float second[kValues] = {};
@@ -283,32 +305,38 @@ __global__ void __launch_bounds__(kThreads)
       }
     }
   }
-  reduce(first, second, lane, scratch, [&](int c, float s, float q) {
-    dbias[c] = s;
-    dweight[c] = q * saved.inverse_deviation[c];
-  });
+  leave_sums(first, second, lane, scratch);
 }
 
 /// dx = scale · (g - mean of g - normalised x · mean of (g · normalised x)), plus `dsum`.
 template <bool kAdd>
 __global__ void __launch_bounds__(kThreads)
     gradient_kernel(int rows, int channels, const __nv_bfloat16* x, const __nv_bfloat16* dy,
-                    const __nv_bfloat16* dsum, NormSaved saved, const float* dweight,
-                    const float* dbias, __nv_bfloat16* dx) {
+                    const __nv_bfloat16* dsum, Shares shares, const Scratch* scratch,
+                    NormSaved saved, float* dweight, float* dbias, __nv_bfloat16* dx) {
+  __shared__ float2 both[kMaxChannels];  // slope and rest: dx = scale · g + slope · x + rest
+  gather_sums(scratch, shares, channels, [&](int c, float s, float q) {
+    const float n = static_cast<float>(rows);
+    const float inverse = saved.inverse_deviation[c];
+    const float slope = -saved.scale[c] * inverse * (q * inverse / n);
+    both[c] = {slope, -saved.scale[c] * (s / n) - slope * saved.mean[c]};
+    if (blockIdx.x == 0) {
+      dbias[c] = s;
+      dweight[c] = q * inverse;
+    }
+  });
   const Lane lane = whole_lane(channels);
   if (!lane.used()) return;
   float scale[kValues];
   float shift[kValues];
-  float slope[kValues];  // dx = scale · g + slope · x + rest
+  float slope[kValues];
   float rest[kValues];
   load_channels(saved.scale, lane.group, scale);
   load_channels(saved.shift, lane.group, shift);
-  const float n = static_cast<float>(rows);
 #pragma unroll
   for (int i = 0; i < kValues; ++i) {
-    const int c = lane.group * kValues + i;
-    slope[i] = -scale[i] * saved.inverse_deviation[c] * (dweight[c] / n);
-    rest[i] = -scale[i] * (dbias[c] / n) - slope[i] * saved.mean[c];
+    slope[i] = both[lane.group * kValues + i].x;
+    rest[i] = both[lane.group * kValues + i].y;
   }
 #pragma unroll 4
   for (int row = rows - 1 - lane.first(); row >= 0; row -= lane.stride()) {  // as apply_kernel
@@ -346,14 +374,17 @@ struct SumGrid {
                                                          1, std::max(kBlocks / slices, 1));
     blocks = dim3(static_cast<unsigned>(shares), static_cast<unsigned>(slices));
   }
+  [[nodiscard]] Shares shares() const {
+    return {static_cast<int>(blocks.x), slice_groups * kValues};
+  }
 };
 
-/// As many as the device holds at a time: nothing has to be summed up between them.
+/// Enough to keep memory busy, and few that gather sums.
 int plain_blocks_for(const NormShape& shape) {
   constexpr std::int64_t kRowsPerThread = 2;
   const std::int64_t per_block = kRowsPerThread * (kThreads / (shape.channels / kValues));
   return static_cast<int>(
-      std::clamp<std::int64_t>((shape.rows + per_block - 1) / per_block, 1, 4 * kBlocks));
+      std::clamp<std::int64_t>((shape.rows + per_block - 1) / per_block, 1, 2 * kBlocks));
 }
 
 }  // namespace
@@ -366,16 +397,13 @@ void launch_norm_relu(const NormShape& shape, const __nv_bfloat16* a, const __nv
   const int rows = static_cast<int>(shape.rows);
   auto* sums = static_cast<Scratch*>(scratch);
   const SumGrid grid(shape);
-  if (b == nullptr) {
-    moments_kernel<false><<<grid.blocks, kThreads, 0, stream>>>(
-        rows, shape.channels, grid.slice_groups, a, b, sum, parameters, saved, sums);
-  } else {
-    moments_kernel<true><<<grid.blocks, kThreads, 0, stream>>>(
-        rows, shape.channels, grid.slice_groups, a, b, sum, parameters, saved, sums);
-  }
+  const auto moments = b == nullptr ? moments_kernel<false> : moments_kernel<true>;
+  moments<<<grid.blocks, kThreads, 0, stream>>>(rows, shape.channels, grid.slice_groups, a, b, sum,
+                                                parameters.shift, sums);
   MEDLEY_CUDA_CHECK(cudaGetLastError());
-  apply_kernel<<<plain_blocks_for(shape), kThreads, 0, stream>>>(rows, shape.channels,
-                                                                 b == nullptr ? a : sum, saved, y);
+  apply_kernel<<<plain_blocks_for(shape), kThreads, 0, stream>>>(
+      rows, shape.channels, b == nullptr ? a : sum, b != nullptr, grid.shares(), sums, parameters,
+      saved, y);
   MEDLEY_CUDA_CHECK(cudaGetLastError());
 }
 
@@ -394,18 +422,13 @@ void launch_norm_relu_backward(const NormShape& shape, const __nv_bfloat16* x,
                                __nv_bfloat16* dx, void* scratch, cudaStream_t stream) {
   const int rows = static_cast<int>(shape.rows);
   const SumGrid grid(shape);
-  gradient_sums_kernel<<<grid.blocks, kThreads, 0, stream>>>(
-      rows, shape.channels, grid.slice_groups, x, dy, saved, dweight, dbias,
-      static_cast<Scratch*>(scratch));
+  auto* sums = static_cast<Scratch*>(scratch);
+  gradient_sums_kernel<<<grid.blocks, kThreads, 0, stream>>>(rows, shape.channels,
+                                                             grid.slice_groups, x, dy, saved, sums);
   MEDLEY_CUDA_CHECK(cudaGetLastError());
-  const int blocks = plain_blocks_for(shape);
-  if (dsum == nullptr) {
-    gradient_kernel<false><<<blocks, kThreads, 0, stream>>>(rows, shape.channels, x, dy, dsum,
-                                                            saved, dweight, dbias, dx);
-  } else {
-    gradient_kernel<true><<<blocks, kThreads, 0, stream>>>(rows, shape.channels, x, dy, dsum, saved,
-                                                           dweight, dbias, dx);
-  }
+  const auto gradient = dsum == nullptr ? gradient_kernel<false> : gradient_kernel<true>;
+  gradient<<<plain_blocks_for(shape), kThreads, 0, stream>>>(
+      rows, shape.channels, x, dy, dsum, grid.shares(), sums, saved, dweight, dbias, dx);
   MEDLEY_CUDA_CHECK(cudaGetLastError());
 }
 
