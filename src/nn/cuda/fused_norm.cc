@@ -37,7 +37,7 @@ void* scratch() {
   const std::lock_guard lock(mutex);
   Tensor& memory = of_stream[stream];
   if (!memory.defined()) {
-    memory = torch::zeros({static_cast<std::int64_t>(norm_scratch_bytes())},
+    memory = torch::empty({static_cast<std::int64_t>(norm_scratch_bytes())},
                           torch::dtype(torch::kUInt8).device(torch::kCUDA));
   }
   return memory.data_ptr();

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernels/cuda/check.h"
+#include "nn/kernels/early_launch.cuh"
 #include "nn/kernels/matrix_unit.cuh"
 
 // Images are taken as one sequence of positions, with a pixel of zeros after every row and a row of
@@ -173,6 +174,7 @@ __global__ void __launch_bounds__(kConvThreads)
   const int first = static_cast<int>(blockIdx.x) * rounds * kConv.positions;
 
   start_barriers(arrived);
+  wait_for_earlier_kernels();
   for (int i = static_cast<int>(threadIdx.x); i < kTaps * kChannels * kChunks; i += kConvThreads) {
     const int chunk = i % kChunks;
     const int tap = i / kChunks % kTaps;
@@ -214,6 +216,7 @@ __global__ void __launch_bounds__(kConvThreads)
     end_multiplying();
     if (group == 0 || round + 1 < rounds) give_turn(2 - group);
     if (round + kConv.ahead < rounds) ask_for_round(round + kConv.ahead);
+    if (round + 1 == rounds) let_next_kernel_start();
     wait_for_products<0>();
     store_tile(sums, result, positions, first + tile * kTile, y);
   }
@@ -340,9 +343,8 @@ void launch(const ConvShape& shape, const Value* from, const Value* weight, Valu
   const Division division(positions, kConv, shared_bytes());
   const auto kernel = conv_kernel<kGradient>;
   allow_shared(kernel, division.bytes);
-  kernel<<<division.blocks, kConvThreads, division.bytes, stream>>>(positions, division.rounds,
-                                                                    from, weight, to);
-  MEDLEY_CUDA_CHECK(cudaGetLastError());
+  launch_early(kernel, division.blocks, kConvThreads, division.bytes, stream, positions,
+               division.rounds, from, weight, to);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "kernels/cuda/check.h"
 #include "nn/kernels/bf16_pack.cuh"
+#include "nn/kernels/early_launch.cuh"
 
 namespace medley::nn {
 namespace {
@@ -136,6 +137,7 @@ __global__ void __launch_bounds__(kThreads)
     moments_kernel(int rows, int channels, int slice_groups, const __nv_bfloat16* a,
                    const __nv_bfloat16* b, __nv_bfloat16* sum, const __nv_bfloat16* moved,
                    Scratch* scratch) {
+  wait_for_earlier_kernels();
   const Lane lane(channels, slice_groups);
   float shift[kValues] = {};
   float origin[kValues] = {};
@@ -172,6 +174,7 @@ __global__ void __launch_bounds__(kThreads)
       }
     }
   }
+  let_next_kernel_start();
   leave_sums(first, second, lane, scratch);
 }
 
@@ -212,6 +215,7 @@ __global__ void __launch_bounds__(kThreads)
                  const Scratch* scratch, NormParameters parameters, NormSaved saved,
                  __nv_bfloat16* y) {
   __shared__ float2 both[kMaxChannels];
+  wait_for_earlier_kernels();
   gather_sums(scratch, shares, channels, [&](int c, float s, float q) {
     both[c] = scale_and_shift(c, __bfloat162float(x[c]), {s, q}, rows, added, blockIdx.x == 0,
                               parameters, saved);
@@ -280,6 +284,7 @@ __global__ void __launch_bounds__(kThreads)
 __global__ void __launch_bounds__(kThreads)
     gradient_sums_kernel(int rows, int channels, int slice_groups, const __nv_bfloat16* x,
                          const __nv_bfloat16* dy, NormSaved saved, Scratch* scratch) {
+  wait_for_earlier_kernels();
   const Lane lane(channels, slice_groups);
   float first[kValues] = {};
   float second[kValues] = {};
@@ -305,6 +310,7 @@ __global__ void __launch_bounds__(kThreads)
       }
     }
   }
+  let_next_kernel_start();
   leave_sums(first, second, lane, scratch);
 }
 
@@ -315,6 +321,7 @@ __global__ void __launch_bounds__(kThreads)
                     const __nv_bfloat16* dsum, Shares shares, const Scratch* scratch,
                     NormSaved saved, float* dweight, float* dbias, __nv_bfloat16* dx) {
   __shared__ float2 both[kMaxChannels];  // slope and rest: dx = scale · g + slope · x + rest
+  wait_for_earlier_kernels();
   gather_sums(scratch, shares, channels, [&](int c, float s, float q) {
     const float n = static_cast<float>(rows);
     const float inverse = saved.inverse_deviation[c];
@@ -398,13 +405,10 @@ void launch_norm_relu(const NormShape& shape, const __nv_bfloat16* a, const __nv
   auto* sums = static_cast<Scratch*>(scratch);
   const SumGrid grid(shape);
   const auto moments = b == nullptr ? moments_kernel<false> : moments_kernel<true>;
-  moments<<<grid.blocks, kThreads, 0, stream>>>(rows, shape.channels, grid.slice_groups, a, b, sum,
-                                                parameters.shift, sums);
-  MEDLEY_CUDA_CHECK(cudaGetLastError());
-  apply_kernel<<<plain_blocks_for(shape), kThreads, 0, stream>>>(
-      rows, shape.channels, b == nullptr ? a : sum, b != nullptr, grid.shares(), sums, parameters,
-      saved, y);
-  MEDLEY_CUDA_CHECK(cudaGetLastError());
+  launch_early(moments, grid.blocks, kThreads, 0, stream, rows, shape.channels, grid.slice_groups,
+               a, b, sum, parameters.shift, sums);
+  launch_early(apply_kernel, plain_blocks_for(shape), kThreads, 0, stream, rows, shape.channels,
+               b == nullptr ? a : sum, b != nullptr, grid.shares(), sums, parameters, saved, y);
 }
 
 void launch_fixed_norm_relu(const NormShape& shape, const __nv_bfloat16* a, const __nv_bfloat16* b,
@@ -423,13 +427,11 @@ void launch_norm_relu_backward(const NormShape& shape, const __nv_bfloat16* x,
   const int rows = static_cast<int>(shape.rows);
   const SumGrid grid(shape);
   auto* sums = static_cast<Scratch*>(scratch);
-  gradient_sums_kernel<<<grid.blocks, kThreads, 0, stream>>>(rows, shape.channels,
-                                                             grid.slice_groups, x, dy, saved, sums);
-  MEDLEY_CUDA_CHECK(cudaGetLastError());
+  launch_early(gradient_sums_kernel, grid.blocks, kThreads, 0, stream, rows, shape.channels,
+               grid.slice_groups, x, dy, saved, sums);
   const auto gradient = dsum == nullptr ? gradient_kernel<false> : gradient_kernel<true>;
-  gradient<<<plain_blocks_for(shape), kThreads, 0, stream>>>(
-      rows, shape.channels, x, dy, dsum, grid.shares(), sums, saved, dweight, dbias, dx);
-  MEDLEY_CUDA_CHECK(cudaGetLastError());
+  launch_early(gradient, plain_blocks_for(shape), kThreads, 0, stream, rows, shape.channels, x, dy,
+               dsum, grid.shares(), sums, saved, dweight, dbias, dx);
 }
 
 }  // namespace medley::nn

@@ -23,7 +23,7 @@ struct NormShape {
          shape.channels <= 2048 && shape.rows <= (std::int64_t{1} << 31) / shape.channels;
 }
 
-/// Bytes of scratch memory that every call on a stream can share; zero before the first.
+/// Bytes of scratch memory that every call on a stream can share.
 [[nodiscard]] std::size_t norm_scratch_bytes();
 
 /// Per channel, f32: what the forward pass leaves for the backward pass.
