@@ -1,6 +1,7 @@
 #include "train/checkpoint.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstring>
 #include <system_error>
 #include <utility>
@@ -32,6 +33,21 @@ constexpr std::string_view kSuffix = ".medley";
 
 void put_u64(std::uint64_t value, std::uint8_t* to) {
   for (int i = 0; i < 8; ++i) to[i] = static_cast<std::uint8_t>(value >> (8 * i));
+}
+
+/// The number in the name of a file, if that is a checkpoint's.
+std::optional<std::int64_t> number_of(const fs::path& path) {
+  const std::string name = path.filename().string();
+  if (name.size() < kPrefix.size() + kSuffix.size() || !name.starts_with(kPrefix) ||
+      !name.ends_with(kSuffix)) {
+    return std::nullopt;
+  }
+  std::int64_t number = 0;
+  const char* const begin = name.data() + kPrefix.size();
+  const char* const end = name.data() + name.size() - kSuffix.size();
+  const auto [rest, problem] = std::from_chars(begin, end, number);
+  if (problem != std::errc() || rest != end || begin == end || number < 0) return std::nullopt;
+  return number;
 }
 
 std::uint64_t get_u64(const std::uint8_t* from) {
@@ -112,19 +128,19 @@ Checkpoint decode_checkpoint(std::vector<std::uint8_t> bytes, std::string_view n
 void CheckpointFolder::save(std::int64_t step, const Checkpoint& checkpoint) const {
   write_file_durably(folder_ / fmt::format("{}{:010}{}", kPrefix, step, kSuffix),
                      encode_checkpoint(checkpoint));
-  const std::vector<fs::path> all = files();
+  std::vector<fs::path> done = files();
+  std::erase_if(done, [&](const fs::path& path) { return number_of(path) > step; });
   std::error_code ignored;
-  for (std::size_t i = kKept; i < all.size(); ++i) fs::remove(all[i], ignored);
+  for (std::size_t i = kKept; i < done.size(); ++i) fs::remove(done[i], ignored);
 }
 
 std::vector<fs::path> CheckpointFolder::files() const {
   std::vector<fs::path> found;
   std::error_code problem;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder_, problem)) {
-    const std::string name = entry.path().filename().string();
-    if (name.starts_with(kPrefix) && name.ends_with(kSuffix)) found.push_back(entry.path());
+    if (is_checkpoint(entry.path())) found.push_back(entry.path());
   }
-  std::ranges::sort(found, std::greater<>());
+  std::ranges::sort(found, std::greater<>(), number_of);
   return found;
 }
 
@@ -139,6 +155,8 @@ std::optional<CheckpointFolder::Found> CheckpointFolder::load_newest(
   }
   return std::nullopt;
 }
+
+bool is_checkpoint(const fs::path& path) { return number_of(path).has_value(); }
 
 Checkpoint read_checkpoint(const fs::path& path) {
   return decode_checkpoint(read_file(path), path.string());

@@ -38,8 +38,9 @@ class CheckpointFolder {
  public:
   explicit CheckpointFolder(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
-  /// Saves durably under the number `step`, which only grows, and removes what is too old. Throws
-  /// IoError; then the checkpoints that were there remain.
+  /// Saves durably under the number `step` and removes what is too old. Those of higher numbers,
+  /// which could not be read or the run would go on from there, stay. Throws IoError; then the
+  /// checkpoints that were there remain.
   void save(std::int64_t step, const Checkpoint& checkpoint) const;
 
   struct Found {
@@ -56,6 +57,9 @@ class CheckpointFolder {
  private:
   std::filesystem::path folder_;
 };
+
+/// Whether a file has the name of a checkpoint: its prefix, a number and its suffix.
+[[nodiscard]] bool is_checkpoint(const std::filesystem::path& path);
 
 /// Reads one file. Throws IoError.
 [[nodiscard]] Checkpoint read_checkpoint(const std::filesystem::path& path);

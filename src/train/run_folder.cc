@@ -10,6 +10,7 @@
 
 #include "core/check.h"
 #include "data/file.h"
+#include "train/checkpoint.h"
 #include "train/events.h"
 
 namespace medley {
@@ -24,9 +25,8 @@ constexpr std::string_view kEvents = "events.out.tfevents.0.medley";
 bool belongs_to_run(const fs::path& path) {
   constexpr std::array<std::string_view, 6> kNames = {
       "recipe.json", "metrics.jsonl", "batch.png", "weights.safetensors", "result.json", kEvents};
-  const std::string name = path.filename().string();
-  return std::ranges::find(kNames, name) != kNames.end() ||
-         (name.starts_with("checkpoint-") && name.ends_with(".medley")) || is_leftover(path);
+  if (is_leftover(path)) return belongs_to_run(fs::path(path).replace_extension());
+  return std::ranges::find(kNames, path.filename().string()) != kNames.end() || is_checkpoint(path);
 }
 
 Json json_of(const EpochMetrics& m) {

@@ -74,6 +74,34 @@ TEST_F(CheckpointFiles, ADamagedOneIsPassedOver) {
   EXPECT_THAT(problems[0], testing::HasSubstr("is not a Medley checkpoint"));
 }
 
+TEST_F(CheckpointFiles, DamagedOnesAheadDoNotCostNewOnes) {
+  const CheckpointFolder folder(folder_);
+  for (const int i : {8, 9}) {
+    folder.save(i, numbered(i));
+    std::ofstream(folder.files().front(), std::ios::trunc) << "not a checkpoint";
+  }
+  for (int i = 1; i < 12; ++i) {
+    folder.save(i, numbered(i));
+    std::vector<std::string> problems;
+    const auto found = folder.load_newest(problems);
+    ASSERT_TRUE(found) << i;
+    EXPECT_EQ(found->checkpoint.state, numbered(i).state);
+  }
+  EXPECT_EQ(folder.files().size(), 2);
+}
+
+TEST_F(CheckpointFiles, CopiesOfTheUserAreNone) {
+  const CheckpointFolder folder(folder_);
+  folder.save(1, numbered(1));
+  for (const char* name : {"checkpoint-old.medley", "checkpoint-.medley", "checkpoint-1b.medley"}) {
+    fs::copy_file(folder.files().front(), folder_ / name);
+    EXPECT_FALSE(is_checkpoint(name));
+  }
+  for (int i = 2; i < 5; ++i) folder.save(i, numbered(i));
+  EXPECT_EQ(folder.files().size(), 2);
+  EXPECT_TRUE(fs::exists(folder_ / "checkpoint-old.medley"));
+}
+
 TEST_F(CheckpointFiles, AnEmptyFolderHasNone) {
   std::vector<std::string> problems;
   EXPECT_FALSE(CheckpointFolder(folder_).load_newest(problems));

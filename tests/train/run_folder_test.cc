@@ -48,10 +48,16 @@ TEST_F(RunFolders, AreNotReplacedByAccident) {
   EXPECT_THROW(RunFolder(path_, RunFolder::Existing::refuse), InvalidArgument);
   EXPECT_NO_THROW(RunFolder(path_, RunFolder::Existing::resume));
   EXPECT_TRUE(fs::exists(path_ / "recipe.json"));
-  std::ofstream(path_ / "notes.txt") << "mine";
+  for (const char* mine : {"notes.txt", "film.part", "checkpoint-old.medley"}) {
+    std::ofstream(path_ / mine) << "mine";
+  }
+  std::ofstream(path_ / "result.json.part") << "half";
   EXPECT_NO_THROW(RunFolder(path_, RunFolder::Existing::overwrite));
   EXPECT_FALSE(fs::exists(path_ / "recipe.json"));
-  EXPECT_TRUE(fs::exists(path_ / "notes.txt"));
+  EXPECT_FALSE(fs::exists(path_ / "result.json.part"));
+  for (const char* mine : {"notes.txt", "film.part", "checkpoint-old.medley"}) {
+    EXPECT_TRUE(fs::exists(path_ / mine)) << mine;
+  }
 }
 
 }  // namespace
