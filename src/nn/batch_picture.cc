@@ -9,12 +9,19 @@ Image batch_picture(const torch::Tensor& batch) {
   constexpr std::int64_t kColumns = 8;
   constexpr std::int64_t kMost = 64;
   constexpr std::int64_t kGap = 2;
-  const std::int64_t count = std::min(batch.size(0), kMost);
+  constexpr std::int64_t kMostPixels = std::int64_t{1} << 25;
   const std::int64_t channels = batch.size(1);
   const std::int64_t height = batch.size(2);
   const std::int64_t width = batch.size(3);
-  const std::int64_t columns = std::min(count, kColumns);
-  const std::int64_t rows = (count + columns - 1) / columns;
+  // As many as there is room for.
+  const std::int64_t images = std::min(batch.size(0), kMost);
+  const std::int64_t room = kMostPixels / ((height + kGap) * (width + kGap));
+  const std::int64_t columns = std::min({images, kColumns, kMaxImageSide / (width + kGap), room});
+  if (columns == 0) return {};
+  const std::int64_t rows =
+      std::min({(images + columns - 1) / columns, kMaxImageSide / (height + kGap), room / columns});
+  if (rows == 0) return {};
+  const std::int64_t count = std::min(images, rows * columns);
   Image picture;
   picture.size = {static_cast<std::int32_t>(rows * (height + kGap) - kGap),
                   static_cast<std::int32_t>(columns * (width + kGap) - kGap)};

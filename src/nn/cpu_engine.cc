@@ -87,7 +87,7 @@ class CpuEngine : public Engine {
         loss_of(model_->forward(batch), labels, recipe_.loss, recipe_.smoothing);
     const auto value = loss.item<double>();
     clock_.mark(StepClock::forward);
-    (loss / recipe_.accumulate).backward();
+    (loss / batches_of_update(recipe_, step, loader_.steps())).backward();
     clock_.mark(StepClock::backward);
     const bool last = step + 1 == loader_.steps();
     if ((step + 1) % recipe_.accumulate == 0 || last) update(lr);

@@ -1,5 +1,6 @@
 #include "nn/learn.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -129,6 +130,10 @@ Tensor loss_of(const Tensor& logits, const LabelTensors& labels, Loss loss, doub
 std::unique_ptr<Stepper> make_stepper(const Recipe& recipe, const NamedTensors& parameters) {
   if (recipe.optimiser == Optimiser::adamw) return std::make_unique<AdamW>(recipe, parameters);
   return std::make_unique<Sgd>(recipe, parameters);
+}
+
+std::int64_t batches_of_update(const Recipe& recipe, std::int64_t step, std::int64_t steps) {
+  return std::min(recipe.accumulate, steps - step / recipe.accumulate * recipe.accumulate);
 }
 
 void clip_gradients(const NamedTensors& parameters, double most) {

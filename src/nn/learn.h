@@ -31,6 +31,11 @@ class Stepper {
 [[nodiscard]] std::unique_ptr<Stepper> make_stepper(const Recipe& recipe,
                                                     const NamedTensors& parameters);
 
+/// Batches whose gradients the update after `step` averages: fewer than accumulate at the end of an
+/// epoch of `steps` steps.
+[[nodiscard]] std::int64_t batches_of_update(const Recipe& recipe, std::int64_t step,
+                                             std::int64_t steps);
+
 /// Scales gradients so that their common norm is at most `most`.
 void clip_gradients(const NamedTensors& parameters, double most);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -69,8 +70,11 @@ class Run {
     while (at_.epoch < recipe_.epochs) {
       if (!run_epoch()) return {metrics_, true};
       if (!std::exchange(profiled, true)) observer_.on_profile(engine_->profile());
-      if (at_.epoch % options_.checkpoint_epochs == 0 || at_.epoch == recipe_.epochs) save();
+      const bool last = at_.epoch == recipe_.epochs;
+      const bool stop = !last && observer_.stop();
+      if (last || stop || is_due() || at_.epoch % options_.checkpoint_epochs == 0) save();
       folder_.write_metrics(metrics_);
+      if (stop) return {metrics_, true};
     }
     const NamedTensors average = engine_->average();
     write_file_durably(folder_.file("weights.safetensors"),
@@ -89,6 +93,8 @@ class Run {
       if (found) {
         restore(found->checkpoint, found->path.string());
         if (at_.epoch < recipe_.epochs) {
+          std::error_code ignored;
+          std::filesystem::remove(folder_.file("result.json"), ignored);  // of a shorter run
           observer_.on_note(fmt::format("goes on from {} (epoch {}, step {})", found->path.string(),
                                         at_.epoch + 1, at_.step));
         }
@@ -113,7 +119,9 @@ class Run {
     const BatchShape s = loader_.shape(loader_.batch_size(0));
     const torch::Tensor batch = torch::empty({s.count, s.channels, s.height, s.width});
     (void)loader_.load(0, 0, loader_.order(0), view_of(batch));
-    write_png(folder_.file("batch.png"), batch_picture(batch));
+    if (const Image picture = batch_picture(batch); picture.size.pixels() > 0) {
+      write_png(folder_.file("batch.png"), picture);
+    }
   }
 
   /// False if the observer asked to stop; then a checkpoint has been saved.
@@ -126,10 +134,9 @@ class Run {
       lr = learning_rate(recipe_, at_.epoch * loader_.steps() + at_.step, loader_.steps());
       run_step(lr);
       const bool stop = observer_.stop();
-      const bool due = seconds_since(saved_at_) > 60 * options_.checkpoint_minutes;
       // Gradients that wait for more batches are in no checkpoint.
       const bool between_steps = at_.step % recipe_.accumulate == 0;
-      if ((stop || due) && between_steps && at_.step < loader_.steps()) {
+      if ((stop || is_due()) && between_steps && at_.step < loader_.steps()) {
         Position here = at_;
         here.loss_sum = engine_->loss_sum();
         here.seconds += seconds_since(start);
@@ -139,6 +146,11 @@ class Run {
     }
     finish_epoch(lr, start);
     return true;
+  }
+
+  /// Whether it is time for a checkpoint.
+  [[nodiscard]] bool is_due() const {
+    return seconds_since(saved_at_) > 60 * options_.checkpoint_minutes;
   }
 
   void run_step(double lr) {
@@ -237,6 +249,12 @@ class Run {
              state.at("loss_sum").get<double>(), state.at("epoch_images").get<std::int64_t>(),
              state.at("epoch_seconds").get<double>()};
       metrics_ = decode_metrics(state.at("metrics").get<std::string>());
+      if (at_.epoch > recipe_.epochs || (at_.epoch == recipe_.epochs && at_.step > 0)) {
+        fail_argument(
+            fmt::format("{} is from epoch {}, this run has {} epochs: a run can be "
+                        "lengthened, but not shortened",
+                        file, at_.step > 0 ? at_.epoch + 1 : at_.epoch, recipe_.epochs));
+      }
     } catch (const Json::exception&) {
       fail_io(fmt::format("{} has a broken state", file));
     }
@@ -279,6 +297,10 @@ TrainResult train(const ImageData& data, const TrainOptions& options, TrainObser
         fmt::format("the GPU has too little free memory for {} with batches of {}: try a smaller "
                     "--batch, or fewer runs side by side",
                     options.recipe.model, options.recipe.batch));
+  } catch (const c10::Error& problem) {
+    throw Error(fmt::format("LibTorch cannot do this with {} and batches of {}: {}",
+                            options.recipe.model, options.recipe.batch,
+                            problem.what_without_backtrace()));
   }
 }
 

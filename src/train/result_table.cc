@@ -215,7 +215,8 @@ double median_of_last(const RunResult& result, std::int64_t epochs) {
 std::vector<double> mean_accuracy(const std::vector<std::vector<EpochMetrics>>& runs) {
   MEDLEY_DCHECK(!runs.empty());
   std::vector<double> means;
-  for (std::size_t epoch = 0; epoch < runs.front().size(); ++epoch) {
+  const std::size_t epochs = std::ranges::min(runs, {}, &std::vector<EpochMetrics>::size).size();
+  for (std::size_t epoch = 0; epoch < epochs; ++epoch) {
     double sum = 0;
     for (const std::vector<EpochMetrics>& run : runs) sum += run[epoch].test_top1;
     means.push_back(sum / static_cast<double>(runs.size()));

@@ -1,4 +1,5 @@
 #include "nn/learn.h"
+#include "nn/batch_picture.h"
 
 #include <gtest/gtest.h>
 
@@ -92,6 +93,27 @@ TEST(Steppers, AdamWIsLibTorchs) {
   recipe.weight_decay = 0.1;
   expect_same_steps<torch::optim::AdamW>(
       recipe, torch::optim::AdamWOptions(0.01).betas({0.9, 0.999}).weight_decay(0.1));
+}
+
+TEST(BatchPictures, HaveAsManyImagesAsThereIsRoomFor) {
+  const auto size = [](std::int64_t count, std::int64_t height, std::int64_t width) {
+    return batch_picture(torch::zeros({count, 1, height, width})).size;
+  };
+  EXPECT_EQ(size(3, 5, 6), (ImageSize{5, 22}));
+  EXPECT_EQ(size(100, 5, 6), (ImageSize{54, 62}));
+  EXPECT_EQ(size(4, 2, 20000), (ImageSize{6, 60004}));
+  EXPECT_EQ(size(4, 20000, 2), (ImageSize{20000, 14}));
+  EXPECT_EQ(size(9, 3000, 2000), (ImageSize{3000, 10008}));
+  EXPECT_EQ(size(1, 1, 70000).pixels(), 0);
+}
+
+TEST(Updates, AverageWhatTheEpochHasLeft) {
+  Recipe recipe;
+  recipe.accumulate = 4;
+  EXPECT_EQ(batches_of_update(recipe, 3, 10), 4);
+  EXPECT_EQ(batches_of_update(recipe, 7, 10), 4);
+  EXPECT_EQ(batches_of_update(recipe, 8, 10), 2);
+  EXPECT_EQ(batches_of_update(recipe, 0, 3), 3);
 }
 
 TEST(ClipGradients, LimitsTheCommonNorm) {

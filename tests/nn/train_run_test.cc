@@ -19,6 +19,7 @@
 #include "medley/error.h"
 #include "medley/nn/evaluate.h"
 #include "medley/nn/trainer.h"
+#include "medley/train/result.h"
 
 namespace medley::nn {
 namespace {
@@ -153,6 +154,65 @@ TEST_F(Runs, RefuseToResumeSomethingElse) {
                      in("a", RunFolder::Existing::resume), silent),
                InvalidArgument);
   EXPECT_THROW(run(in("a")), InvalidArgument);
+}
+
+TEST_F(Runs, AreNotShortened) {
+  run(in("a"));
+  TrainOptions shorter = in("a", RunFolder::Existing::resume);
+  shorter.recipe.epochs = 2;
+  EXPECT_THROW(run(shorter), InvalidArgument);
+  EXPECT_EQ(read_result(root_ / "a" / "result.json").metrics.size(), 3);
+}
+
+TEST_F(Runs, ThatGoOnHaveNoResultYet) {
+  run(in("a"));
+  TrainOptions longer = in("a", RunFolder::Existing::resume);
+  longer.recipe.epochs = 5;
+  Stopper stopper(1);
+  EXPECT_TRUE(train(data_, longer, stopper).stopped);
+  EXPECT_FALSE(fs::exists(root_ / "a" / "result.json"));
+  run(longer);
+  EXPECT_EQ(read_result(root_ / "a" / "result.json").metrics.size(), 5);
+}
+
+TEST_F(Runs, StopBetweenEpochsOfOneUpdate) {
+  for (const std::int64_t accumulate : {1, 6}) {
+    options_.recipe.batch = accumulate == 1 ? 60 : 10;
+    options_.recipe.accumulate = accumulate;
+    const std::string name = fmt::format("one{}", accumulate);
+    Stopper stopper(1);
+    const TrainResult stopped = train(data_, in(name), stopper);
+    EXPECT_TRUE(stopped.stopped);
+    EXPECT_EQ(stopped.metrics.size(), 1);
+    run(in(name + "whole"));
+    run(in(name, RunFolder::Existing::resume));
+    EXPECT_EQ(result(root_ / name), result(root_ / (name + "whole")));
+  }
+}
+
+TEST_F(Runs, AverageTheGradientsOfAShortGroup) {
+  options_.recipe.batch = 30;  // two batches
+  options_.recipe.momentum = 0;
+  options_.recipe.weight_decay = 0;
+  options_.recipe.accumulate = 2;
+  run(in("two"));
+  options_.recipe.accumulate = 4;
+  run(in("four"));
+  EXPECT_EQ(bytes_of(root_ / "two" / "weights.safetensors"),
+            bytes_of(root_ / "four" / "weights.safetensors"));
+}
+
+TEST_F(Runs, SayWhatLibTorchSaysInOneSentence) {
+  data_ = open_data("synthetic:train=5,test=2,size=32,classes=2");
+  options_.recipe.model = "resnet18";
+  options_.recipe.batch = 4;
+  try {
+    run(in("one"));  // a batch of one image, of one pixel in the last layers
+    FAIL();
+  } catch (const Error& problem) {
+    EXPECT_THAT(problem.what(), testing::HasSubstr("batches of 4"));
+    EXPECT_THAT(problem.what(), testing::Not(testing::HasSubstr("frame #")));
+  }
 }
 
 TEST_F(Runs, StopWithADiagnosisWhenTheLossIsNoNumber) {

@@ -59,6 +59,7 @@ TEST(ResultNumbers, MeanAccuracyIsByEpoch) {
   const auto a = with_accuracies({1, 2}).metrics;
   const auto b = with_accuracies({3, 6}).metrics;
   EXPECT_THAT(mean_accuracy({a, b}), ElementsAre(2, 4));
+  EXPECT_THAT(mean_accuracy({a, with_accuracies({3}).metrics}), ElementsAre(2));
 }
 
 TEST(PaperTable, HasFiveModelsAndSixMethods) {

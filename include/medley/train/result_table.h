@@ -30,7 +30,7 @@ struct Spread {
 /// Median test accuracy of the last epochs, all of them if there are fewer.
 [[nodiscard]] double median_of_last(const RunResult& result, std::int64_t epochs = kMedianEpochs);
 
-/// Test accuracy after every epoch, the mean over runs of as many epochs.
+/// Test accuracy after every epoch that all runs have, the mean over them.
 [[nodiscard]] std::vector<double> mean_accuracy(const std::vector<std::vector<EpochMetrics>>& runs);
 
 /// The paper's CIFAR-100 accuracy (mean of three runs), where it has that cell.

@@ -21,6 +21,7 @@
 #include "nn/cuda/step_input.h"
 #include "nn/engine.h"
 #include "nn/kernels/loss.h"
+#include "nn/learn.h"
 #include "nn/model.h"
 #include "nn/scorer.h"
 
@@ -281,7 +282,7 @@ class CudaEngine : public Engine {
   /// The step without a graph, once its batch is there.
   void finish_eagerly(const DeviceBatch& batch, std::int64_t step) {
     if (step == 0 || updates_after(step - 1)) parameters_->drop_gradients();
-    run_network(batch, Until::backward);
+    run_network(batch, Until::backward, batches_of_update(recipe_, step, loader_.steps()));
     if (updates_after(step)) {
       parameters_->find_gradients();
       parameters_->update(step_);
@@ -289,8 +290,8 @@ class CudaEngine : public Engine {
     cuda::advance(step_.data_ptr<std::int64_t>(), stream_.stream());
   }
 
-  /// Forward and backward.
-  void run_network(const DeviceBatch& batch, Until until) {
+  /// Forward and backward, for an update that averages the gradients of so many batches.
+  void run_network(const DeviceBatch& batch, Until until, std::int64_t batches = 1) {
     const Tensor logits = [&] {
       const SideStream::Use use(side_);
       return model_->forward(batch.images);
@@ -309,9 +310,8 @@ class CudaEngine : public Engine {
     launch_loss(input, row_losses.data_ptr<float>(), loss_sum_.data_ptr<double>(),
                 gradient.data_ptr<float>(), stream_.stream());
     if (until == Until::forward) return;
-    torch::autograd::backward(
-        {logits},
-        {recipe_.accumulate == 1 ? gradient : gradient / static_cast<double>(recipe_.accumulate)});
+    torch::autograd::backward({logits},
+                              {batches == 1 ? gradient : gradient / static_cast<double>(batches)});
     side_.join();
   }
 
