@@ -4,6 +4,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdlib>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -22,13 +23,20 @@ struct Job {
   std::atomic<std::int64_t> next{0};
   std::atomic<std::int64_t> left;
 
+  std::once_flag failed;
+  std::exception_ptr problem;  // the first one
+
   /// Takes items until none is left to take; true if it finished the last one.
   bool work() {
     std::int64_t done = 0;
     for (;;) {
       const std::int64_t i = next.fetch_add(1, std::memory_order_relaxed);
       if (i >= count) break;
-      (*body)(i);
+      try {
+        (*body)(i);
+      } catch (...) {
+        std::call_once(failed, [&] { problem = std::current_exception(); });
+      }
       ++done;
     }
     return done > 0 && left.fetch_sub(done, std::memory_order_acq_rel) == done;
@@ -59,6 +67,8 @@ class Pool {
     if (!last) {
       finished_.wait(lock, [&] { return job->left.load(std::memory_order_acquire) == 0; });
     }
+    lock.unlock();
+    if (job->problem) std::rethrow_exception(job->problem);
   }
 
   Pool() = default;

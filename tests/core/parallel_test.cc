@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <functional>
+#include <new>
 #include <set>
 #include <thread>
 #include <vector>
@@ -74,6 +75,21 @@ TEST(ParallelFor, MayBeNested) {
   std::vector<std::vector<int>> seen(8);
   parallel_for(8, 4, [&](std::int64_t i) { seen[static_cast<std::size_t>(i)] = visits(100, 4); });
   for (const auto& inner : seen) EXPECT_TRUE(each_once(inner));
+}
+
+TEST(ParallelFor, ThrowsWhatItemsThrow) {
+  for (const int threads : {1, 2, 16}) {
+    for (int turn = 0; turn < 50; ++turn) {
+      EXPECT_THROW(parallel_for(40, threads,
+                                [&](std::int64_t i) {
+                                  if (i % 7 == turn % 7) throw std::bad_alloc();
+                                }),
+                   std::bad_alloc);
+    }
+  }
+  std::atomic<int> calls = 0;  // the workers are all right
+  parallel_for(100, 16, [&](std::int64_t) { ++calls; });
+  EXPECT_EQ(calls, 100);
 }
 
 TEST(ParallelFor, MayBeCalledFromSeveralThreads) {
