@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 #include <fmt/format.h>
 #include <Eigen/Eigenvalues>
@@ -16,6 +17,10 @@ constexpr int kPanelNodes = 20;
 /// Within a panel the distance to a singular end grows by at most this factor; 20 nodes are then
 /// exact to 1e-15 for any power of that distance.
 constexpr double kGrowth = 3;
+/// Panels are at most so many times as wide as the law, and none is further from its mean than
+/// kReach times that.
+constexpr double kPanelWidth = 4;
+constexpr double kReach = 60;
 /// Panels that would end closer than this to 0 or 1 reach the end instead.
 constexpr double kEnd = 0.25;
 
@@ -27,6 +32,28 @@ void check_parameters(double a, double b) {
 
 double log_beta(double a, double b) { return std::lgamma(a) + std::lgamma(b) - std::lgamma(a + b); }
 
+double mean_of(double a, double b) { return a / (a + b); }
+double deviation_of(double a, double b) {
+  return std::sqrt(a / (a + b) * (b / (a + b)) / (a + b + 1));
+}
+
+/// x^a (1-x)^b / B(a, b).
+double density_factor(double a, double b, double x) {
+  constexpr double kLarge = 30;
+  if (std::min(a, b) < kLarge) {
+    return std::exp(a * std::log(x) + b * std::log1p(-x) - log_beta(a, b));
+  }
+  // Stirling's series, lest large logarithms cancel.
+  const auto rest = [](double z) {
+    return (1.0 / 12 - (1.0 / 360 - 1 / (1260 * z * z)) / (z * z)) / z;
+  };
+  const double n = a + b;
+  const double from_mean = (x - mean_of(a, b)) * n;
+  const double log_factor = a * std::log1p(from_mean / a) + b * std::log1p(-from_mean / b);
+  return std::exp(log_factor - rest(a) - rest(b) + rest(n)) *
+         std::sqrt(a / n * b / (2 * std::numbers::pi));
+}
+
 /// Continued fraction of the incomplete Beta function by Lentz's method; x < (a+1)/(a+b+2).
 double beta_fraction(double a, double b, double x) {
   constexpr double kTiny = 1e-300;
@@ -34,7 +61,7 @@ double beta_fraction(double a, double b, double x) {
   double d = 1 - (a + b) * x / (a + 1);
   d = 1 / (std::abs(d) < kTiny ? kTiny : d);
   double result = d;
-  for (int i = 1; i < 10000; ++i) {
+  for (int i = 1; i < 1'000'000; ++i) {
     const double m = i;
     const auto step = [&](double numerator) {
       d = 1 + numerator * d;
@@ -82,6 +109,9 @@ std::vector<Node> jacobi_nodes(double right, double left, int count) {
   return nodes;
 }
 
+/// From here on the law is normal to 1e-5 and better, and sums for others lose digits.
+bool is_normal(double a, double b) { return a + b > 1e9 && std::min(a, b) > 1e6; }
+
 /// Adds the panel [lo, hi]. A panel may touch 0 or 1 or both.
 void add_panel(double a, double b, double lo, double hi, std::vector<Node>& rule) {
   const double mass = beta_cell_moment(a, b, lo, hi, 0);
@@ -89,14 +119,22 @@ void add_panel(double a, double b, double lo, double hi, std::vector<Node>& rule
   const bool at_zero = lo <= 0;
   const bool at_one = hi >= 1;
   const std::size_t begin = rule.size();
-  double sum = 0;
+  // Logarithms of densities, relative to that at the mean, lest large ones cancel. Even the largest
+  // density may be far below what a number can hold.
+  std::vector<double> density;
+  const double mean = mean_of(a, b);
   for (const Node& node : jacobi_nodes(at_one ? b - 1 : 0, at_zero ? a - 1 : 0, kPanelNodes)) {
     const double x = lo + (hi - lo) * (1 + node.x) / 2;
-    double weight = node.weight;
-    if (!at_zero) weight *= std::pow(x / hi, a - 1);
-    if (!at_one) weight *= std::pow((1 - x) / (1 - lo), b - 1);
-    rule.push_back({x, weight});
-    sum += weight;
+    const double left = at_zero ? 0 : (a - 1) * std::log1p((x - mean) / mean);
+    const double right = at_one ? 0 : (b - 1) * std::log1p((mean - x) / mean_of(b, a));
+    density.push_back(left + right);
+    rule.push_back({x, node.weight});
+  }
+  const double most = std::ranges::max(density);
+  double sum = 0;
+  for (std::size_t i = begin; i < rule.size(); ++i) {
+    rule[i].weight *= std::exp(density[i - begin] - most);
+    sum += rule[i].weight;
   }
   for (std::size_t i = begin; i < rule.size(); ++i) rule[i].weight *= mass / sum;
 }
@@ -107,7 +145,10 @@ double beta_cdf(double a, double b, double x) {
   check_parameters(a, b);
   if (!(x > 0)) return 0;
   if (x >= 1) return 1;
-  const double front = std::exp(a * std::log(x) + b * std::log1p(-x) - log_beta(a, b));
+  if (is_normal(a, b)) {
+    return std::erfc((mean_of(a, b) - x) / deviation_of(a, b) / std::sqrt(2.0)) / 2;
+  }
+  const double front = density_factor(a, b, x);
   if (x < (a + 1) / (a + b + 2)) return front * beta_fraction(a, b, x) / a;
   return 1 - front * beta_fraction(b, a, 1 - x) / b;
 }
@@ -132,9 +173,15 @@ std::vector<Node> beta_nodes_between(double a, double b, double lo, double hi) {
   hi = std::min(hi, 1.0);
   if (!(lo < hi)) return rule;
   if (lo <= 0 && hi >= 1) return beta_nodes(a, b, 2 * kPanelNodes);
+  // Where the law has its mass, in panels that it does not change much in.
+  const double mean = mean_of(a, b);
+  const double width = deviation_of(a, b) + 1 / (a + b + 1);  // near an end the tail is exponential
+  lo = std::max(lo, mean - kReach * width);
+  hi = std::min(hi, mean + kReach * width);
   double at = lo;
   while (at < hi) {
-    double next = at > 0 ? std::min(hi, at * kGrowth) : hi;
+    double next = std::min(hi, at + kPanelWidth * width);
+    if (at > 0) next = std::min(next, at * kGrowth);
     // 1 - x must not shrink by more than the factor either, unless the panel reaches 1.
     const double limit = 1 - (1 - at) / kGrowth;
     if (next > limit && !(next >= 1 && at >= 1 - kEnd)) next = std::min(next, limit);

@@ -127,9 +127,10 @@ AdversarialBound adversarial_bound(const ScoredSamples& data, const CoordinateMo
     s.radius = slope > 0 ? level * std::abs(f) / slope : 0;
     const double root = residual * residual + 2 * h.d2 * growth;
     // The root of the quadratic, without the cancellation of the usual form.
-    s.equivalent = growth >= 0 && slope > 0
-                       ? 2 * growth / (std::abs(residual) + std::sqrt(root)) / slope
-                       : std::numeric_limits<double>::quiet_NaN();
+    s.equivalent =
+        growth >= 0 && slope > 0
+            ? (growth > 0 ? 2 * growth / (std::abs(residual) + std::sqrt(root)) : 0) / slope
+            : std::numeric_limits<double>::quiet_NaN();
     result.approximate += s.approximate / m;
     result.adversarial += adversarial_loss(s.loss, residual, h.d2, slope, s.radius) / m;
     if ((2 * data.y[at] - 1) * f < 0) result.misclassified += 1 / m;

@@ -9,6 +9,7 @@
 #include "core/check.h"
 #include "medley/sampler.h"
 #include "theory/families.h"
+#include "theory/mask_sums.h"
 
 namespace medley::theory {
 namespace {
@@ -47,13 +48,10 @@ void add_method(MomentForm& form, const MixPolicy& policy, const LamFamily& lam)
 
 MaskMoments build(const MixPolicy& policy, ImageSize size, bool effective) {
   (void)Sampler(policy, size, 0);  // checks
-  if (effective && (policy.method == "nmixup" || (policy.method == "resizemix" && !policy.lam))) {
+  if (effective) check_has_effective_mask(policy);
+  if (effective && policy.method == "resizemix" && !policy.lam) {
     fail_argument(
-        policy.method == "nmixup"
-            ? std::string("nmixup has more than two images, so no effective mask; its regularisers "
-                          "are a function of their own (nmixup_moments)")
-            : std::string("resizemix draws no lam from a Beta law; give --lam, or estimate with "
-                          "--monte-carlo"));
+        "resizemix draws no lam from a Beta law; give --lam, or estimate with --monte-carlo");
   }
   const double alpha = policy.alpha.value_or(get_method(policy.method).default_alpha);
   LamFamily lam{policy.lam, alpha, policy.beta.value_or(alpha), effective, policy.label};

@@ -101,6 +101,7 @@ MonteCarloMoments monte_carlo(const MixPolicy& policy, ImageSize size,
     fail_argument(fmt::format("a Monte Carlo estimate needs at least {} draws, got {}", 2 * kGroups,
                               options.draws));
   }
+  if (options.effective) check_has_effective_mask(policy);
   MixPolicy own = policy;
   own.mode = Mode::sample;         // every draw its own
   own.pairing = Pairing::dataset;  // so that groups may be cut anywhere

@@ -141,6 +141,55 @@ test::Moments integrated(const MixPolicy& policy, ImageSize size, double ratio) 
   return sum;
 }
 
+TEST(BetaLaw, PartsGiveTheMomentsOfTheWhole) {
+  using Parameters = std::pair<double, double>;
+  for (const auto& [a, b] : {Parameters(1, 1),
+                             {0.2, 0.3},
+                             {0.01, 1000},
+                             {2, 5000},
+                             {50, 0.5},
+                             {3000, 3000},
+                             {1e5, 20},
+                             {1e6, 2e6},
+                             {4e8, 4e8},
+                             {1e9, 1e9},
+                             {1e12, 3e12},
+                             {1e15, 1e15}}) {
+    double mass = 0;
+    double first = 0;
+    double square = 0;
+    const double mean = a / (a + b);
+    for (int i = 0; i < 7; ++i) {
+      for (const Node& node : beta_nodes_between(a, b, i / 7.0, (i + 1) / 7.0)) {
+        ASSERT_TRUE(std::isfinite(node.weight)) << a << " " << b;
+        mass += node.weight;
+        first += node.weight * node.x;
+        square += node.weight * (node.x - mean) * (node.x - mean);
+      }
+    }
+    const double variance = a / (a + b) * b / (a + b) / (a + b + 1);
+    EXPECT_NEAR(mass, 1, 1e-9) << a << " " << b;
+    EXPECT_NEAR(first, mean, 1e-9 * mean) << a << " " << b;
+    // Nodes beside 1 are rounded.
+    if (a < 1e20) {
+      EXPECT_NEAR(square, variance, 1e-6 * variance) << a << " " << b;
+    }
+  }
+}
+
+TEST(EffectiveCoefficients, OfAConcentratedLawAreThoseOfItsMean) {
+  const ImageSize size{5, 6};
+  for (const char* method : {"mixup", "cutmix", "hmix", "gmix"}) {
+    MixPolicy policy;
+    policy.method = method;
+    policy.alpha = 1e15;
+    const std::vector<double> drawn = effective_coefficients(policy, size).map();
+    policy.lam = 0.5;
+    const std::vector<double> fixed = effective_coefficients(policy, size).map();
+    for (std::size_t i = 0; i < drawn.size(); ++i) EXPECT_NEAR(drawn[i], fixed[i], 1e-6) << method;
+  }
+}
+
 TEST(EffectiveCoefficients, IntegrateOverLam) {
   const ImageSize size{3, 4};
   for (const auto& [alpha, beta] : {std::pair(1.0, 1.0), {0.5, 0.5}, {2.0, 1.0}, {0.2, 3.0}}) {

@@ -133,6 +133,13 @@ TEST(MonteCarlo, RefusesWhatCannotWork) {
         (void)monte_carlo({}, {4, 4}, {.draws = 64, .points = {{{0, 0}, {4, 0}}}});
       },
       ThrowsMessage<InvalidArgument>(HasSubstr("row 0 to 3")));
+  EXPECT_THAT(
+      [] {
+        MixPolicy policy;
+        policy.method = "nmixup";
+        (void)monte_carlo(policy, {4, 4}, {.draws = 64, .effective = true});
+      },
+      ThrowsMessage<InvalidArgument>(HasSubstr("more than two images")));
 }
 
 }  // namespace
