@@ -92,7 +92,11 @@ fs::path test_folder(const fs::path& folder) {
 
 Listing list_test(const fs::path& folder, const ClassIndex& classes) {
   const fs::path table = folder / "val_annotations.txt";
-  if (fs::exists(table)) return list_annotated(folder, table, classes);
+  if (fs::exists(table)) {
+    Listing listing = list_annotated(folder, table, classes);
+    if (listing.paths.empty()) fail_io(fmt::format("{} lists no images", table.string()));
+    return listing;
+  }
   Listing listing = list_classes(folder, classes);
   if (listing.paths.empty()) {
     fail_io(fmt::format("{} has neither a folder per class nor a val_annotations.txt",

@@ -75,7 +75,9 @@ NpyFile read_npy_file(const std::filesystem::path& path) {
   if (field(file, header, "fortran_order").starts_with("True")) {
     fail_io(fmt::format("{} is in Fortran order; C order is read", file.name));
   }
-  file.type = field(file, header, "descr").substr(1, 3);
+  const std::string_view descr = field(file, header, "descr");
+  if (descr.size() < 4) fail_io(fmt::format("{} has a broken 'descr' in its header", file.name));
+  file.type = descr.substr(1, 3);
   constexpr std::string_view kTypes[] = {"|u1", "|i1", "<u2", "<i2", "<u4", "<i4", "<u8", "<i8"};
   if (std::ranges::find(kTypes, file.type) == std::end(kTypes)) {
     fail_io(fmt::format("{} must hold whole numbers, got type '{}'", file.name, file.type));

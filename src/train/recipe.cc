@@ -208,9 +208,23 @@ void assign_field(Recipe& recipe, std::string_view name, const Json& value,
   if (!found) fail_argument(fmt::format("recipes have no field \"{}\"", name));
 }
 
+/// Text with the digits that JSON wants on both sides of a point.
+std::string with_zeros(std::string_view text) {
+  const auto is_digit = [&](std::size_t i) {
+    return i < text.size() && text[i] >= '0' && text[i] <= '9';
+  };
+  std::string full;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '.' && !is_digit(i - 1) && is_digit(i + 1)) full += '0';
+    full += text[i];
+    if (text[i] == '.' && is_digit(i - 1) && !is_digit(i + 1)) full += '0';
+  }
+  return full;
+}
+
 /// Text from the command line as the JSON value that it most likely means.
 Json guess(std::string_view text) {
-  const std::string list = "[" + std::string(text) + "]";
+  const std::string list = "[" + with_zeros(text) + "]";
   Json value = Json::parse(list, nullptr, /*allow_exceptions=*/false);
   if (value.is_discarded()) return std::string(text);
   return value.size() == 1 ? value[0] : value;
@@ -230,6 +244,10 @@ void check_recipe(const Recipe& r) {
   require_positive("lr", r.lr);
   require_between("momentum", r.momentum, 0, 1);
   require_between("beta2", r.beta2, 0, 1);
+  if (r.optimiser == Optimiser::adamw && !(std::max(r.momentum, r.beta2) < 1)) {
+    fail_argument(
+        fmt::format("momentum and beta2 of adamw must be < 1, got {} and {}", r.momentum, r.beta2));
+  }
   require_between("weight_decay", r.weight_decay, 0, 1);
   require_between("lr_factor", r.lr_factor, 0, 1);
   require_between("lr_final", r.lr_final, 0, 1);

@@ -131,6 +131,10 @@ TEST_F(DataFolder, NpyArraysAreRead) {
   EXPECT_THAT(refusal([&] { (void)read_npy(path_); }), testing::HasSubstr("label -1"));
   write("train_images.npy", npy("<f4", "1,", "abcd"));
   EXPECT_THAT(refusal([&] { (void)read_npy(path_); }), testing::HasSubstr("whole numbers"));
+  const std::string header = "{'fortran_order': False, 'shape': (2,), 'descr':    ";
+  write("train_images.npy",
+        std::string("\x93NUMPY\x01\x00", 8) + static_cast<char>(header.size()) + '\0' + header);
+  EXPECT_THAT(refusal([&] { (void)read_npy(path_); }), testing::HasSubstr("broken 'descr'"));
 }
 
 TEST(SyntheticData, DependsOnItsOptionsAlone) {

@@ -80,6 +80,8 @@ TEST_F(ImageFolder, MayBeTinyImageNet) {
   EXPECT_EQ(data.test.files->path(0).filename(), "val_1.JPEG");
   write_text("val/val_annotations.txt", "val_0.JPEG\tn01\nval_1.JPEG\tn07\n");
   EXPECT_THAT(refusal(), AllOf(HasSubstr("val_annotations.txt, line 2"), HasSubstr("n07")));
+  write_text("val/val_annotations.txt", "\n");
+  EXPECT_THAT(refusal(), HasSubstr("lists no images"));
   write_text("val/val_annotations.txt", "val_5.JPEG\tn01\n");
   EXPECT_THAT(refusal(), HasSubstr("val_5.JPEG"));
 }

@@ -58,7 +58,7 @@ TEST(Recipes, SchedulesStartAndEndWhereTheyShould) {
 TEST(Recipes, FieldsAreSetFromText) {
   Recipe r;
   set_field(r, "lr", "0.25");
-  set_field(r, "milestones", "0.5,0.75");
+  set_field(r, "milestones", ".5,0.75");
   set_field(r, "loss", "bce-softmax");
   set_field(r, "method", "hmix");
   set_field(r, "nesterov", "false");
@@ -75,7 +75,8 @@ TEST(Recipes, WrongFieldsAreRefusedWithExpectationAndFact) {
     const char* value;
     const char* reason;
   };
-  constexpr Wrong kWrong[] = {{"lr", "fast", "lr must be a finite number, got \"fast\""},
+  constexpr Wrong kWrong[] = {{"lr", ".", "lr must be a finite number, got \".\""},
+                              {"lr", "fast", "lr must be a finite number, got \"fast\""},
                               {"epochs", "1.5", "epochs must be a whole number"},
                               {"loss", "mse", "one of cross-entropy, bce-softmax"},
                               {"speed", "1", "no field \"speed\""}};
@@ -90,6 +91,10 @@ TEST(Recipes, WrongFieldsAreRefusedWithExpectationAndFact) {
   }
   Recipe r;
   r.lr = -1;
+  EXPECT_THROW(check_recipe(r), InvalidArgument);
+  r = {};
+  r.optimiser = Optimiser::adamw;
+  r.beta2 = 1;
   EXPECT_THROW(check_recipe(r), InvalidArgument);
   r = {};
   r.mix.method = "mixxup";
