@@ -176,7 +176,10 @@ def mix_targets(plan: _core.Plan, labels: Any, num_classes: int | None = None) -
     """Mixes labels by what they are: classes, vectors or class maps."""
     labels = as_array(labels)
     framework = framework_of(labels)
-    rank = len(framework.shape(labels))
+    shape = tuple(framework.shape(labels))
+    rank = len(shape)
+    if rank > 0 and shape[0] != len(plan):
+        raise ValueError(f"labels must be one per image, got {shape[0]} for {len(plan)} images")
     if framework.is_float(labels):
         if rank > 2:
             raise ValueError(
@@ -185,6 +188,11 @@ def mix_targets(plan: _core.Plan, labels: Any, num_classes: int | None = None) -
             )
         return mix_vectors(plan, labels)
     if rank == 3:
+        if shape[1:] != tuple(plan.size):
+            raise ValueError(
+                f"class maps must have the size of the images, {plan.size[0]}x{plan.size[1]}, got "
+                f"{shape[1]}x{shape[2]}"
+            )
         return mix_class_maps(plan, labels)
     return mix_labels(plan, labels, num_classes)
 

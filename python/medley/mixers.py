@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any, Sequence, TypedDict
 
 try:
@@ -13,6 +14,16 @@ from . import _core
 from ._arrays import dtype_name, framework_of
 from .labels import MixedLabels, as_array, mix_targets
 from .pixels import output_for
+
+
+def _whole_number(name: str, value: Any) -> int:
+    """An int, of NumPy's kinds too."""
+    try:
+        if not isinstance(value, bool):
+            return operator.index(value)
+    except TypeError:
+        pass
+    raise TypeError(f"{name} must be a whole number, got {type(value).__name__}")
 
 
 def _count(images: Any) -> int:
@@ -90,8 +101,7 @@ class Mix:
         threads = given.pop("threads", 0)
         for name in ("mean", "std", "pad_mode", "pad_value", "backend"):
             given.pop(name, None)
-        if isinstance(self.seed, bool) or not isinstance(self.seed, int):
-            raise TypeError(f"seed must be a whole number, got {type(self.seed).__name__}")
+        self.seed = _whole_number("seed", self.seed)
         if not 0 <= self.seed < 1 << 64:
             raise ValueError(f"seed must be in [0, 2**64), got {self.seed}")
         for name in (self.layout, self.out_layout):
@@ -220,7 +230,8 @@ class Mix:
 
     def set_epoch(self, epoch: int) -> None:
         """Starts an epoch: its first call is call 0."""
-        if isinstance(epoch, bool) or not isinstance(epoch, int) or epoch < 0:
+        epoch = _whole_number("epoch", epoch)
+        if epoch < 0:
             raise ValueError(f"epoch must be a whole number >= 0, got {epoch!r}")
         self._counter.set(epoch, 0, 0)
 

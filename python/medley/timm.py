@@ -20,6 +20,7 @@ from .pixels import run
 __all__ = ["FastCollateMixup", "Mixup"]
 
 _MODES = {"batch": "batch", "pair": "pair", "elem": "sample"}
+_NEVER_IN_PLACE = ("nmixup", "resizemix")  # of more images than two, or of resized ones
 
 
 class Mixup:
@@ -78,6 +79,7 @@ class Mixup:
             "label": "realised" if correct_lam else "drawn",
             "threads": threads,
         }
+        self._threads = threads
         self._options = _core.Options(threads=threads)
         self._mixup = self._cutmix = self._switch = None
         if method is not None:
@@ -96,6 +98,13 @@ class Mixup:
                 always = {**common, "prob": 1.0}
                 self._switch = Mix("stochastic", q_mix=1 - switch_prob, **always)
         self._counter = self._mixup or self._cutmix
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_options"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._options = _core.Options(threads=self._threads)
 
     def plan(
         self, *, batch: int, size: tuple[int, int], epoch: int = 0, first: int = 0,
@@ -124,7 +133,10 @@ class Mixup:
         (N, num_classes).
         """
         plan = self._next_plan(len(x), (x.shape[-2], x.shape[-1]))
-        x = run(plan, x, None, True, "nchw", None, None, self._options)
+        if self.method in _NEVER_IN_PLACE:
+            x[...] = run(plan, x, None, False, "nchw", None, None, self._options)
+        else:
+            x = run(plan, x, None, True, "nchw", None, None, self._options)
         return x, self._targets(plan, target)
 
     def _next_plan(self, count: int, size: tuple[int, int]) -> _core.Plan:

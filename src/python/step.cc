@@ -9,8 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <pybind11/stl.h>
 
+#include "core/check.h"
 #include "medley/error.h"
 #include "medley/labels.h"
 #include "medley/mix.h"
@@ -90,6 +92,10 @@ Outcome mix_batch(PolicySampler& sampler, const Settings& settings, const Images
   const auto begin = std::chrono::steady_clock::now();
   Outcome outcome;
   const BatchShape& shape = in.view().shape;
+  if (classes && std::ssize(*classes) != shape.count) {
+    fail_argument(fmt::format("labels must be one per image, got {} for {} images",
+                              std::ssize(*classes), shape.count));
+  }
   const WantedPlan wanted{shape.size(), shape.count, place};
   outcome.plan = sampler.take(wanted);
   if (!outcome.plan) outcome.plan = draw(sampler, settings, wanted, classes);

@@ -74,6 +74,20 @@ def test_wrong_labels(labels, error, text):
         medley.mix_labels(plan_of("mixup"), labels, 10)
 
 
+@pytest.mark.parametrize("labels", [
+    np.arange(9), np.arange(4), np.zeros((6, 3), np.float32), np.zeros((4, 32, 32), np.int64),
+])  # fmt: skip
+def test_labels_are_one_per_image(labels):
+    mix = medley.Mixup()
+    with pytest.raises(ValueError, match=f"one per image, got {len(labels)} for 5 images"):
+        mix(random_images((5, 1, 32, 32)), labels)
+
+
+def test_class_maps_have_the_size_of_the_images():
+    with pytest.raises(ValueError, match="size of the images, 32x32, got 31x32"):
+        medley.NoMix()(random_images((2, 1, 32, 32)), np.zeros((2, 31, 32), np.int64))
+
+
 def test_vectors_are_mixed():
     images = random_images((5, 1, 32, 32))
     soft = np.random.default_rng(0).random((5, 7)).astype(np.float32)

@@ -86,6 +86,18 @@ def test_epochs_differ_and_can_be_set():
     assert not np.array_equal(first, second)
 
 
+def test_numpy_integers_are_whole_numbers():
+    images = random_images((4, 1, 8, 8))
+    mix = medley.Mixup(seed=np.int64(3))
+    mix.set_epoch(np.int32(2))
+    same = medley.Mixup(seed=3)
+    same.set_epoch(2)
+    assert np.array_equal(mix(images), same(images))
+    for wrong in (True, 1.5, "1"):
+        with pytest.raises(TypeError, match="whole number"):
+            medley.Mixup(seed=wrong)
+
+
 def test_explicit_ordinals_change_no_state():
     images = random_images((4, 1, 8, 8))
     mix = medley.Mixup(seed=1)

@@ -131,6 +131,19 @@ def test_labels_move_and_pickle():
 # timm
 
 
+@pytest.mark.parametrize("method", ["resizemix", "nmixup", "hmix"])
+def test_timm_mixup_takes_every_method(method):
+    images = torch.from_numpy(random_images((4, 3, 16, 16)))
+    fn = medley.timm.Mixup(method=method, num_classes=4, seed=3)
+    again = pickle.loads(pickle.dumps(fn))
+    x = images.clone()
+    mixed, target = fn(x, torch.arange(4))
+    assert mixed is x and target.shape == (4, 4)
+    assert not torch.equal(mixed, images)
+    same, _ = again(images.clone(), torch.arange(4))
+    assert torch.equal(same, mixed)
+
+
 @pytest.mark.parametrize("count", [8, 7])
 @pytest.mark.parametrize("smoothing", [0.0, 0.1])
 def test_timm_mixup_in_batch_mode(count, smoothing):
