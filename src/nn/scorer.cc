@@ -5,6 +5,8 @@
 
 #include <torch/torch.h>
 
+#include "core/rng.h"
+
 namespace medley::nn {
 
 MutableImageBatchView view_of(const torch::Tensor& batch) {
@@ -12,6 +14,13 @@ MutableImageBatchView view_of(const torch::Tensor& batch) {
                          static_cast<std::int32_t>(batch.size(2)),
                          static_cast<std::int32_t>(batch.size(3))};
   return {batch.data_ptr(), DType::f32, Layout::nchw, shape, dense_strides(shape, Layout::nchw)};
+}
+
+std::int64_t spread_number(std::int64_t i, std::int64_t asked, std::int64_t count) {
+  const std::int64_t first = i * count / asked;
+  const std::int64_t end = (i + 1) * count / asked;
+  const std::uint32_t draw = philox({static_cast<std::uint32_t>(i), 0, 0, 0}, {0, 0})[0];
+  return first + std::int64_t{draw} % (end - first);
 }
 
 Evaluation score(Model& model, const ImageSet& images, std::int64_t count, std::int64_t classes,
@@ -30,7 +39,9 @@ Evaluation score(Model& model, const ImageSet& images, std::int64_t count, std::
   for (std::int64_t first = 0; first < asked; first += kBatch) {
     const std::int64_t n = std::min(kBatch, asked - first);
     std::vector<std::int64_t> numbers;
-    for (std::int64_t i = first; i < first + n; ++i) numbers.push_back(i * images.count() / asked);
+    for (std::int64_t i = first; i < first + n; ++i) {
+      numbers.push_back(spread_number(i, asked, images.count()));
+    }
     const BatchShape shape = loader.shape(n);
     const torch::Tensor batch = torch::empty({n, shape.channels, shape.height, shape.width});
     const std::vector<std::int64_t> labels = loader.load_plain(images, numbers, view_of(batch));

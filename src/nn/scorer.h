@@ -7,6 +7,10 @@
 
 namespace medley::nn {
 
+/// Number of the image that is i-th of `asked`, spread evenly over a set of `count`: one of every
+/// count/asked, by chance, lest steps through the set meet some classes only.
+[[nodiscard]] std::int64_t spread_number(std::int64_t i, std::int64_t asked, std::int64_t count);
+
 /// Runs the network on `count` images, spread evenly over the set, unmixed, in evaluation mode, and
 /// puts it back into the mode it was in. The network is where `input` says, and takes that type.
 [[nodiscard]] Evaluation score(Model& model, const ImageSet& images, std::int64_t count,

@@ -1,5 +1,6 @@
 #include "nn/learn.h"
 #include "nn/batch_picture.h"
+#include "nn/scorer.h"
 
 #include <gtest/gtest.h>
 
@@ -105,6 +106,20 @@ TEST(BatchPictures, HaveAsManyImagesAsThereIsRoomFor) {
   EXPECT_EQ(size(4, 20000, 2), (ImageSize{20000, 14}));
   EXPECT_EQ(size(9, 3000, 2000), (ImageSize{3000, 10008}));
   EXPECT_EQ(size(1, 1, 70000).pixels(), 0);
+}
+
+TEST(SpreadNumbers, GrowAndMeetAllClasses) {
+  std::vector<int> of_class(4);
+  std::int64_t last = -1;
+  for (std::int64_t i = 0; i < 50; ++i) {
+    const std::int64_t number = spread_number(i, 50, 200);
+    EXPECT_GT(number, last);
+    last = number;
+    ++of_class[static_cast<std::size_t>(number % 4)];
+  }
+  EXPECT_LT(last, 200);
+  for (const int count : of_class) EXPECT_GT(count, 4);
+  for (std::int64_t i = 0; i < 9; ++i) EXPECT_EQ(spread_number(i, 9, 9), i);
 }
 
 TEST(Updates, AverageWhatTheEpochHasLeft) {

@@ -7,6 +7,7 @@
 
 #include "nn/cuda/capture.h"
 #include "nn/cuda/setup_thread.h"
+#include "nn/scorer.h"
 
 namespace medley::nn {
 namespace {
@@ -17,7 +18,9 @@ constexpr std::int64_t kBatchValues = std::int64_t{1000} * 3 * 32 * 32;
 MixPlan plain_plan(std::int64_t first, std::int64_t count, std::int64_t asked,
                    const BatchShape& images) {
   std::vector<std::int64_t> numbers;
-  for (std::int64_t i = first; i < first + count; ++i) numbers.push_back(i * images.count / asked);
+  for (std::int64_t i = first; i < first + count; ++i) {
+    numbers.push_back(spread_number(i, asked, images.count));
+  }
   return unmixed_plan(numbers, images.size());
 }
 
