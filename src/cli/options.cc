@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -100,6 +101,23 @@ CLI::Option* add_integer(CLI::App& app, const std::string& name, std::optional<s
           description)
       ->type_name("N")
       ->default_str(absent);
+}
+
+CLI::Option* add_integers(CLI::App& app, const std::string& name,
+                          std::vector<std::uint64_t>& values, const std::string& description) {
+  return app
+      .add_option_function<std::string>(
+          name,
+          [name, &values](const std::string& text) {
+            values.clear();
+            for (std::size_t begin = 0; begin <= text.size();) {
+              const std::size_t end = std::min(text.find(',', begin), text.size());
+              values.push_back(parse_integer<std::uint64_t>(name, text.substr(begin, end - begin)));
+              begin = end + 1;
+            }
+          },
+          description)
+      ->type_name("N,N,…");
 }
 
 CLI::Option* add_path(CLI::App& app, const std::string& name, std::string& value,

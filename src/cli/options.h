@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <CLI/App.hpp>
 
@@ -31,6 +32,8 @@ CLI::Option* add_integer(CLI::App& app, const std::string& name, std::int64_t& v
                          const std::string& description);
 CLI::Option* add_integer(CLI::App& app, const std::string& name, std::uint64_t& value,
                          const std::string& description);
+CLI::Option* add_integers(CLI::App& app, const std::string& name,
+                          std::vector<std::uint64_t>& values, const std::string& description);
 CLI::Option* add_integer(CLI::App& app, const std::string& name, std::optional<std::int64_t>& value,
                          const std::string& description, const std::string& absent);
 

@@ -8,6 +8,7 @@
 
 #include "core/cache_size.h"
 #include "core/check.h"
+#include "core/parallel.h"
 #include "kernels/check_views.h"
 #include "kernels/lower.h"
 #if MEDLEY_HAS_CUDA
@@ -61,9 +62,7 @@ void mix(const MixPlan& plan, const ImageBatchView& in, const MutableImageBatchV
   job.affine = affine_of(options.normalise, in.shape.channels);
   job.pad_mode = options.pad_mode;
   job.pad_value = static_cast<float>(require_finite("pad_value", options.pad_value));
-  if (options.threads < 0 || options.threads > 4096) {
-    fail_argument(fmt::format("threads must be in [0, 4096], got {}", options.threads));
-  }
+  check_threads(options.threads);
   job.threads = options.threads;
   if (same_memory(in, out)) {
     check_in_place(lowered);

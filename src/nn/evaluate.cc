@@ -46,6 +46,7 @@ Trained read_trained(const fs::path& file) {
 
 Evaluation evaluate_file(const fs::path& file, const ImageData& data, int threads, Device device) {
   const Trained trained = read_trained(file);
+  check_threads(threads);
   const int used = threads > 0 ? threads : hardware_threads();
   torch::set_num_threads(used);
   const auto model = make_model(trained.recipe.model, data.num_classes(), data.test.shape.channels);

@@ -98,6 +98,7 @@ class Run {
           observer_.on_note(fmt::format("goes on from {} (epoch {}, step {})", found->path.string(),
                                         at_.epoch + 1, at_.step));
         }
+        folder_.start();
         folder_.write("recipe.json", recipe);
         folder_.write_metrics(metrics_);
         return;
@@ -110,18 +111,18 @@ class Run {
       const NamedTensors average = engine_->average();
       if (!average.empty()) load_tensors(read_file(options_.weights), name, average);
     }
+    const Image picture = first_batch();
+    folder_.start();
     folder_.write("recipe.json", recipe);
-    write_first_batch();
+    if (picture.size.pixels() > 0) write_png(folder_.file("batch.png"), picture);
     folder_.write_metrics(metrics_);
   }
 
-  void write_first_batch() {
+  [[nodiscard]] Image first_batch() {
     const BatchShape s = loader_.shape(loader_.batch_size(0));
     const torch::Tensor batch = torch::empty({s.count, s.channels, s.height, s.width});
     (void)loader_.load(0, 0, loader_.order(0), view_of(batch));
-    if (const Image picture = batch_picture(batch); picture.size.pixels() > 0) {
-      write_png(folder_.file("batch.png"), picture);
-    }
+    return batch_picture(batch);
   }
 
   /// False if the observer asked to stop; then a checkpoint has been saved.
@@ -290,6 +291,7 @@ class Run {
 
 TrainResult train(const ImageData& data, const TrainOptions& options, TrainObserver& observer) {
   check_recipe(options.recipe);
+  check_threads(options.threads);
   try {
     return Run(data, options, observer).go();
   } catch (const c10::OutOfMemoryError&) {

@@ -321,7 +321,7 @@ Recipe find_recipe(const std::string& name_or_file) {
     if (recipe.name == name_or_file) return recipe_from_json(recipe.text, recipe.name);
   }
   std::ifstream file(name_or_file);
-  if (!file) {
+  if (!file || std::filesystem::is_directory(name_or_file)) {
     std::string known;
     for (const std::string_view name : recipe_names()) known.append(" ").append(name);
     fail_argument(

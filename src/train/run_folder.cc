@@ -29,6 +29,15 @@ bool belongs_to_run(const fs::path& path) {
   return std::ranges::find(kNames, path.filename().string()) != kNames.end() || is_checkpoint(path);
 }
 
+std::vector<fs::path> files_of_run(const fs::path& folder) {
+  std::vector<fs::path> files;
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
+    if (belongs_to_run(entry.path())) files.push_back(entry.path());
+  }
+  return files;
+}
+
 Json json_of(const EpochMetrics& m) {
   Json json = {{"epoch", m.epoch},           {"lr", m.lr},
                {"train_loss", m.train_loss}, {"test_top1", m.test_top1},
@@ -110,23 +119,23 @@ std::vector<EpochMetrics> read_metrics(const fs::path& file) {
   return metrics;
 }
 
-RunFolder::RunFolder(fs::path folder, Existing existing) : folder_(std::move(folder)) {
+RunFolder::RunFolder(fs::path folder, Existing existing)
+    : folder_(std::move(folder)), existing_(existing) {
+  if (existing == Existing::refuse && !files_of_run(folder_).empty()) {
+    fail_argument(
+        fmt::format("{} holds a run already; go on with it (--resume) or replace it (--overwrite)",
+                    folder_.string()));
+  }
+}
+
+void RunFolder::start() const {
   std::error_code problem;
   fs::create_directories(folder_, problem);
   if (problem) {
     fail_io(fmt::format("cannot make folder {}: {}", folder_.string(), problem.message()));
   }
-  std::vector<fs::path> old;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder_, problem)) {
-    if (belongs_to_run(entry.path())) old.push_back(entry.path());
-  }
-  if (old.empty() || existing == Existing::resume) return;
-  if (existing == Existing::refuse) {
-    fail_argument(
-        fmt::format("{} holds a run already; go on with it (--resume) or replace it (--overwrite)",
-                    folder_.string()));
-  }
-  for (const fs::path& path : old) fs::remove(path, problem);
+  if (existing_ != Existing::overwrite) return;
+  for (const fs::path& path : files_of_run(folder_)) fs::remove(path, problem);
 }
 
 void RunFolder::write_metrics(const std::vector<EpochMetrics>& metrics) const {

@@ -85,6 +85,17 @@ TEST_F(Train, RefusesAFolderThatHoldsARun) {
   EXPECT_THAT(changed.err, HasSubstr("another recipe"));
 }
 
+TEST_F(Train, LeavesARunThatItCannotReplace) {
+  ASSERT_EQ(train("run").code, 0);
+  const std::vector<std::string> before = names("run");
+  const Outcome unknown = medley(
+      {"train", "--data", kSmall[1], "--model", "resnet9", "--out", path("run"), "--overwrite"});
+  EXPECT_THAT(unknown.err, HasSubstr("no network"));
+  EXPECT_EQ(train("run", {"--overwrite", "--weights", path("none")}).code, 1);
+  EXPECT_EQ(train("run", {"--overwrite", "--mean", "0.5,0.5", "--stddev", "0.5,0.5"}).code, 2);
+  EXPECT_EQ(names("run"), before);
+}
+
 TEST_F(Train, StartsAnewWhereNothingIsToResume) {
   const Outcome outcome = train("run", {"--resume"});
   EXPECT_EQ(outcome.code, 0);
@@ -122,6 +133,9 @@ TEST_F(Train, WrongArgumentsAreOneSentenceAndCodeTwo) {
       {{"--resume", "--overwrite"}, "exclude each other"},
       {{"--checkpoint-epochs", "0"}, "checkpoint_epochs"},
       {{"--device", "cuda"}, "cpu"},
+      {{"--recipe", "/"}, "no recipe"},
+      {{"--threads", "5000"}, "threads must be in [0, 4096]"},
+      {{"--threads", "-1"}, "threads must be in [0, 4096]"},
   };
   for (const auto& [arguments, text] : cases) {
     const Outcome outcome = train("run", arguments);
@@ -224,6 +238,10 @@ TEST_F(Train, SweepsThatCannotBeAreRefused) {
       {{"--methods", "none,hmix,none"}, "--methods names none twice"},
       {{"--models", "resnet8,resnet8"}, "--models names resnet8 twice"},
       {{"--seeds", "3,3", "--parallel", "2"}, "--seeds names 3 twice"},
+      {{"--seeds", "1,-1"}, "a whole number from 0"},
+      {{"--seeds", "0x10"}, "a whole number from 0"},
+      {{"--seeds", "1,,2"}, "a whole number from 0"},
+      {{"--methods", "none,custom"}, "custom needs at least one mask"},
       {{"--method", "hmix"}, "--method"},
   };
   for (const auto& [arguments, text] : cases) {

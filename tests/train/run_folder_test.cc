@@ -32,6 +32,7 @@ std::vector<EpochMetrics> two_epochs() {
 
 TEST_F(RunFolders, HoldMetricsAsLinesAndEvents) {
   const RunFolder folder(path_, RunFolder::Existing::refuse);
+  folder.start();
   folder.write_metrics(two_epochs());
   std::vector<EpochMetrics> back = read_metrics(folder.file("metrics.jsonl"));
   ASSERT_EQ(back.size(), 2);
@@ -44,15 +45,20 @@ TEST_F(RunFolders, HoldMetricsAsLinesAndEvents) {
 }
 
 TEST_F(RunFolders, AreNotReplacedByAccident) {
-  { RunFolder(path_, RunFolder::Existing::refuse).write("recipe.json", "{}"); }
+  const RunFolder first(path_, RunFolder::Existing::refuse);
+  EXPECT_FALSE(fs::exists(path_));
+  first.start();
+  first.write("recipe.json", "{}");
   EXPECT_THROW(RunFolder(path_, RunFolder::Existing::refuse), InvalidArgument);
-  EXPECT_NO_THROW(RunFolder(path_, RunFolder::Existing::resume));
+  RunFolder(path_, RunFolder::Existing::resume).start();
   EXPECT_TRUE(fs::exists(path_ / "recipe.json"));
   for (const char* mine : {"notes.txt", "film.part", "checkpoint-old.medley"}) {
     std::ofstream(path_ / mine) << "mine";
   }
   std::ofstream(path_ / "result.json.part") << "half";
-  EXPECT_NO_THROW(RunFolder(path_, RunFolder::Existing::overwrite));
+  const RunFolder again(path_, RunFolder::Existing::overwrite);
+  EXPECT_TRUE(fs::exists(path_ / "recipe.json"));
+  again.start();
   EXPECT_FALSE(fs::exists(path_ / "recipe.json"));
   EXPECT_FALSE(fs::exists(path_ / "result.json.part"));
   for (const char* mine : {"notes.txt", "film.part", "checkpoint-old.medley"}) {

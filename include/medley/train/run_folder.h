@@ -38,9 +38,12 @@ class RunFolder {
  public:
   enum class Existing { refuse, resume, overwrite };
 
-  /// Makes the folder. One that holds a run already is refused, gone on with, or emptied of that
-  /// run's files. Throws InvalidArgument if it is refused, IoError.
+  /// Changes nothing yet. A folder that holds a run already may be refused: throws InvalidArgument.
   RunFolder(std::filesystem::path folder, Existing existing);
+
+  /// Makes the folder, or empties it of the files of a run that is to be overwritten. To be called
+  /// before anything is written, once the run can be. Throws IoError.
+  void start() const;
 
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return folder_; }
   [[nodiscard]] std::filesystem::path file(std::string_view name) const { return folder_ / name; }
@@ -52,6 +55,7 @@ class RunFolder {
 
  private:
   std::filesystem::path folder_;
+  Existing existing_;
 };
 
 /// The lines of a metrics.jsonl. Throws IoError with file and line.

@@ -135,7 +135,11 @@ void check(const SweepCommand& command) {
   if (command.methods.empty() || command.seeds.empty()) {
     throw InvalidArgument("a sweep needs at least one method and one seed");
   }
-  for (const std::string& method : command.methods) (void)get_method(method);
+  Recipe recipe = command.recipe.recipe();
+  for (const std::string& method : command.methods) {
+    recipe.mix.method = method;
+    check_recipe(recipe);
+  }
   for (const std::string& model : command.models) (void)nn::parameter_count(model, 2);
   refuse_repeats("--methods", command.methods);
   refuse_repeats("--models", command.models);
@@ -208,8 +212,7 @@ Command add_sweep(CLI::App& program) {
   add_integer(*app, "--checkpoint-epochs", command->checkpoint_epochs,
               "a checkpoint after so many epochs")
       ->group("Grid");
-  app->add_option("--seeds", command->seeds, "seeds, separated by commas")
-      ->delimiter(',')
+  add_integers(*app, "--seeds", command->seeds, "seeds, separated by commas")
       ->default_str("1")
       ->group("Grid");
   add_table_format(*app, command->format);
