@@ -9,6 +9,9 @@
 
 namespace medley {
 
+/// Standard deviations of masks: beyond, squares and sums of pixels lose their digits.
+inline constexpr double kMaxSigma = 1e6;
+
 /// A law of unbounded Gaussian masks with prescribed moments: with N = 1 - M the weight of the
 /// partner, E[N] = nu and E[N N^T] = A (Theorem 2 of the MSDA paper, corrected: M = 1 - nu + S z
 /// with S S^T = A - nu nu^T). Immutable.

@@ -133,6 +133,14 @@ CLI::Option* add_path(CLI::App& app, const std::string& name, std::string& value
       ->type_name(type);
 }
 
+CLI::Option* add_png(CLI::App& app, const std::string& name, std::string& value,
+                     const std::string& description) {
+  return add_path(app, name, value, "FILE.png", description)->check([](const std::string& text) {
+    const bool fits = text.ends_with(".png") || text.ends_with(".PNG");
+    return fits ? std::string() : fmt::format("expected a name that ends in .png, got '{}'", text);
+  });
+}
+
 CLI::Option* add_size(CLI::App& app, const std::string& name, std::optional<ImageSize>& value,
                       const std::string& description, const std::string& absent) {
   return app

@@ -41,6 +41,10 @@ CLI::Option* add_integer(CLI::App& app, const std::string& name, std::optional<s
 CLI::Option* add_path(CLI::App& app, const std::string& name, std::string& value,
                       const std::string& type, const std::string& description);
 
+/// A picture to write.
+CLI::Option* add_png(CLI::App& app, const std::string& name, std::string& value,
+                     const std::string& description);
+
 /// "HEIGHTxWIDTH", both from 1.
 CLI::Option* add_size(CLI::App& app, const std::string& name, std::optional<ImageSize>& value,
                       const std::string& description, const std::string& absent);

@@ -159,8 +159,10 @@ std::vector<fs::path> list_images(const fs::path& directory) {
   fs::directory_iterator entries(directory, error);
   for (; !error && entries != fs::directory_iterator(); entries.increment(error)) {
     std::error_code ignored;
-    if (has_image_extension(entries->path()) && entries->is_regular_file(ignored)) {
-      paths.push_back(entries->path());
+    const bool leads_nowhere = entries->is_symlink(ignored) && !entries->exists(ignored);
+    if (has_image_extension(entries->path()) &&
+        (entries->is_regular_file(ignored) || leads_nowhere)) {
+      paths.push_back(entries->path());  // who reads it says what is wrong
     }
   }
   if (error) {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "core/check.h"
+#include "medley/gaussian_design.h"
 
 namespace medley {
 void check_policy(const MixPolicy& p, const MethodInfo& info) {
@@ -26,8 +27,8 @@ void check_policy(const MixPolicy& p, const MethodInfo& info) {
                     "got {} and {}",
                     p.scale_min, p.scale_max));
   }
-  if (!(std::isfinite(p.sigma) && p.sigma >= 0)) {
-    fail_argument(fmt::format("sigma must be >= 0, got {}", p.sigma));
+  if (!(std::isfinite(p.sigma) && p.sigma >= 0 && p.sigma <= kMaxSigma)) {
+    fail_argument(fmt::format("sigma must be in [0, {:g}], got {}", kMaxSigma, p.sigma));
   }
   require_positive("length", p.length);
   if (p.n < 2 || p.n > 1024) {

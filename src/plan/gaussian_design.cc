@@ -144,8 +144,8 @@ GaussianDesign GaussianDesign::kronecker(std::span<const double> rows, std::int3
 
 GaussianDesign GaussianDesign::smooth(ImageSize size, double sigma, double length, double mean) {
   check_size(size);
-  if (!(std::isfinite(sigma) && sigma >= 0)) {
-    fail_argument(fmt::format("sigma must be >= 0, got {}", sigma));
+  if (!(std::isfinite(sigma) && sigma >= 0 && sigma <= kMaxSigma)) {
+    fail_argument(fmt::format("sigma must be in [0, {:g}], got {}", kMaxSigma, sigma));
   }
   if (!(std::isfinite(length) && length > 0)) {
     fail_argument(fmt::format("length must be > 0, got {}", length));

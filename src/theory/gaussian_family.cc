@@ -70,7 +70,7 @@ std::vector<std::int32_t> mirrored_centres(std::int32_t n, std::int32_t c) {
 void add_calibrated(MomentForm& form, double lam, double weight, LabelMoments label) {
   constexpr double kWidest = 1e-9;  // as in the sampler
   const auto pixels = static_cast<double>(form.size.pixels());
-  if (lam < kWidest || form.size.pixels() == 1) {
+  if (lam < kWidest || lam >= 1 || form.size.pixels() == 1) {
     form.add_flat(fixed_scalars(weight, 1 - lam, 0, 1 - lam), label);
     return;
   }

@@ -176,11 +176,14 @@ TEST(ListImages, SortsPicturesAndLeavesOutTheRest) {
     test::write_bytes(directory.path() / name, {});
   }
   fs::create_directory(directory.path() / "folder.png");
+  fs::create_symlink("nowhere", directory.path() / "d.png");  // to be complained about
+  fs::create_symlink("nowhere", directory.path() / "link");
   const auto paths = list_images(directory.path());
-  ASSERT_EQ(paths.size(), 3u);
+  ASSERT_EQ(paths.size(), 4u);
   EXPECT_EQ(paths[0].filename(), "a.jpg");
   EXPECT_EQ(paths[1].filename(), "b.PNG");
   EXPECT_EQ(paths[2].filename(), "c.JpEg");
+  EXPECT_EQ(paths[3].filename(), "d.png");
 }
 
 TEST(ListImages, NeedsADirectory) {

@@ -85,8 +85,7 @@ Command add_eval(CLI::App& program) {
       ->required()
       ->group("Data");
   command->data.add_to(*app);
-  add_path(*app, "--confusion", command->confusion, "FILE.png",
-           "picture of which classes were taken for which")
+  add_png(*app, "--confusion", command->confusion, "picture of which classes were taken for which")
       ->group("Output");
   command->output.add_to(*app, "medley.eval/1");
   add_help(*app);

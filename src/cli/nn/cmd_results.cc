@@ -187,7 +187,9 @@ Command add_curves(CLI::App& results) {
                     "  medley results curves results/cifar100 --from 201 --out last-third.png");
   topic.inputs("FILE|DIR", kInputs);
   add_integer(*topic.app, "--from", topic.command->from, "first epoch to draw")->group("Output");
-  topic.out("FILE.png", "the picture; an existing one is replaced");
+  add_png(*topic.app, "--out", topic.command->out, "the picture; an existing one is replaced")
+      ->required()
+      ->group("Output");
   topic.quiet();
   return topic.done(run_curves);
 }

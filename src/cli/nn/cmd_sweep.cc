@@ -57,8 +57,6 @@ struct Row {
     return values;
   }
   [[nodiscard]] Spread spread() const { return spread_of(top1()); }
-  /// 0 for one seed.
-  [[nodiscard]] double deviation() const { return spread().deviation.value_or(0); }
 };
 
 std::string table(const std::vector<Row>& rows, TableFormat format) {
@@ -66,8 +64,9 @@ std::string table(const std::vector<Row>& rows, TableFormat format) {
   if (format == TableFormat::csv) {
     text = "method,seeds,test_top1_mean,test_top1_std\n";
     for (const Row& r : rows) {
-      text += fmt::format("{},{},{:.4f},{:.4f}\n", r.method, r.runs.size(), r.spread().mean,
-                          r.deviation());
+      const Spread spread = r.spread();
+      text += fmt::format("{},{},{:.4f},{}\n", r.method, r.runs.size(), spread.mean,
+                          spread.deviation ? fmt::format("{:.4f}", *spread.deviation) : "");
     }
   } else if (format == TableFormat::markdown) {
     text = "| method | seeds | test accuracy, % |\n|---|---|---|\n";
@@ -176,10 +175,12 @@ int run(const SweepCommand& command) {
   if (command.output.json) {
     nlohmann::ordered_json report = {{"schema", "medley.sweep/1"}, {"seeds", command.seeds}};
     for (const Row& r : rows) {
-      report["methods"].push_back({{"method", r.method},
-                                   {"test_top1", r.top1()},
-                                   {"mean", r.spread().mean},
-                                   {"std", r.deviation()}});
+      nlohmann::ordered_json row = {{"method", r.method},
+                                    {"test_top1", r.top1()},
+                                    {"mean", r.spread().mean},
+                                    {"std", nullptr}};
+      if (const auto deviation = r.spread().deviation) row["std"] = *deviation;
+      report["methods"].push_back(std::move(row));
     }
     print(to_text(report));
   } else {

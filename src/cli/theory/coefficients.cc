@@ -214,7 +214,7 @@ Command add_coefficients(CLI::App& theory) {
   add_integer(*app, "--threads", command->threads, "threads to use, 0 for all cores")
       ->group("Draws");
   command->output.add_to(*app, "medley.coefficients/1");
-  add_path(*app, "--png", command->picture, "FILE", "draw the map")->group("Output");
+  add_png(*app, "--png", command->picture, "draw the map")->group("Output");
   add_help(*app);
   return {app, [command] { return run(*command); }};
 }

@@ -210,7 +210,7 @@ Command add_design(CLI::App& theory) {
   add_path(*app, "-o,--output", command->output_file, "FILE",
            "write the design (medley.design/1) for --design")
       ->group("Output");
-  add_path(*app, "--png", command->picture, "FILE", "draw the map")->group("Output");
+  add_png(*app, "--png", command->picture, "draw the map")->group("Output");
   add_help(*app);
   return {app, [command] { return run(*command); }};
 }

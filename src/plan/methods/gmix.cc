@@ -47,7 +47,7 @@ class GMix final : public MaskLaw {
   [[nodiscard]] MaskDraw calibrated(double lam, GaussianMask mask) const {
     // The kernel never covers less than its centre pixel, nor everything.
     constexpr double kWidest = 1e-9;
-    if (lam < kWidest || size_.pixels() == 1) return flat(lam, lam);
+    if (lam < kWidest || lam >= 1 || size_.pixels() == 1) return flat(lam, lam);
     const double smallest = 1.0 / static_cast<double>(size_.pixels());
     if (1 - lam <= smallest * (1 + 1e-9)) {
       mask.tau = 1e-9;
