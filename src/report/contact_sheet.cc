@@ -115,6 +115,10 @@ std::string parameters_of(const MethodInfo& info) {
   return text;
 }
 
+constexpr std::int32_t kCaptionHeight = 118;  // title and five lines
+constexpr std::int32_t kNameWidth = 60;       // of a source
+constexpr std::int32_t kWeightsWidth = 112;   // of three images
+
 /// Where things lie on a contact sheet.
 struct SheetLayout {
   std::int32_t tile;
@@ -122,9 +126,13 @@ struct SheetLayout {
   std::int32_t body;    // y of the first row
 
   explicit SheetLayout(std::int32_t side)
-      : tile(side), header(kMargin + side + kTextGap + kRowGap + 12), body(header + 16) {}
+      : tile(side),
+        header(kMargin + std::max(side + kTextGap + kRowGap, kCaptionHeight) + 12),
+        body(header + 16) {}
 
-  [[nodiscard]] std::int32_t cell_width() const { return 2 * tile + kPairGap; }
+  [[nodiscard]] std::int32_t cell_width() const {
+    return std::max(2 * tile + kPairGap, kWeightsWidth);
+  }
   [[nodiscard]] std::int32_t row_height() const { return tile + kTextGap + kRowGap; }
   [[nodiscard]] std::int32_t x(std::size_t column) const {
     return kMargin + kLabelWidth + static_cast<std::int32_t>(column) * (cell_width() + kColumnGap);
@@ -140,7 +148,7 @@ void draw_head(Canvas& canvas, const SheetLayout& layout, std::span<const Image>
   for (std::size_t i = 0; i < sources.size(); ++i) {
     draw_tile(canvas, x, kMargin, sources[i]);
     canvas.text(x + layout.tile / 2, kMargin + layout.tile + 14, source_name(i), kSmallCentred);
-    x += layout.tile + kColumnGap / 2;
+    x += std::max(layout.tile, kNameWidth) + kColumnGap / 2;
   }
   x += kColumnGap;
   std::int32_t y = kMargin + 22;
@@ -208,10 +216,11 @@ Image contact_sheet(const ContactSheetOptions& options) {
     draw_label(canvas, y, rows[i], layout.tile + kTextGap);
     for (std::size_t column = 0; column < (ignores_lam(rows[i]) ? 1 : columns); ++column) {
       const SheetCell cell = mix_cell(rows[i], options.lams[column], sources, options.seed, column);
-      const std::int32_t x = layout.x(column);
+      const std::int32_t middle = layout.x(column) + layout.cell_width() / 2;
+      const std::int32_t x = middle - (2 * layout.tile + kPairGap) / 2;
       draw_tile(canvas, x, y, cell.mixed);
       draw_mask(canvas, x + layout.tile + kPairGap, y, cell);
-      canvas.text(x + layout.cell_width() / 2, y + layout.tile + 14, cell.label, kSmallCentred);
+      canvas.text(middle, y + layout.tile + 14, cell.label, kSmallCentred);
     }
   }
   return std::move(canvas).image();
