@@ -167,4 +167,12 @@ double calibrate_tau(std::int32_t cy, std::int32_t cx, ImageSize size, double me
   return kPi / (exp_of(t) * pixels);
 }
 
+std::optional<double> calibrated_tau(std::int32_t cy, std::int32_t cx, ImageSize size, double lam) {
+  constexpr double kWidest = 1e-9;  // of lam: no kernel covers everything
+  if (lam < kWidest || lam >= 1 || size.pixels() == 1) return std::nullopt;
+  constexpr double kOnePixel = 1e-9;
+  if ((1 - lam) * static_cast<double>(size.pixels()) <= 1 + 1e-9) return kOnePixel;
+  return calibrate_tau(cy, cx, size, 1 - lam);
+}
+
 }  // namespace medley

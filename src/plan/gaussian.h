@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "medley/plan.h"
 
 namespace medley {
@@ -9,5 +11,10 @@ namespace medley {
 
 /// tau for which the kernel mean at centre (cy, cx) is `mean`, 1/pixels < mean < 1.
 [[nodiscard]] double calibrate_tau(std::int32_t cy, std::int32_t cx, ImageSize size, double mean);
+
+/// tau of a calibrated gmix mask: the kernel covers 1 - lam, but never less than its centre pixel.
+/// None where all pixels have the weight lam instead: near both ends, and of one pixel alone.
+[[nodiscard]] std::optional<double> calibrated_tau(std::int32_t cy, std::int32_t cx, ImageSize size,
+                                                   double lam);
 
 }  // namespace medley

@@ -68,20 +68,18 @@ std::vector<std::int32_t> mirrored_centres(std::int32_t n, std::int32_t c) {
 }
 
 void add_calibrated(MomentForm& form, double lam, double weight, LabelMoments label) {
-  constexpr double kWidest = 1e-9;  // as in the sampler
   const auto pixels = static_cast<double>(form.size.pixels());
-  if (lam < kWidest || lam >= 1 || form.size.pixels() == 1) {
+  if (!calibrated_tau(0, 0, form.size, lam)) {
     form.add_flat(fixed_scalars(weight, 1 - lam, 0, 1 - lam), label);
     return;
   }
-  const bool one_pixel = 1 - lam <= (1 + 1e-9) / pixels;
   const std::int32_t rows = (form.size.height + 1) / 2;
   const std::int32_t columns = (form.size.width + 1) / 2;
   std::vector<double> scales(static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns));
   parallel_for(rows, 0, [&](std::int64_t row) {
     for (std::int32_t column = 0; column < columns; ++column) {
       const auto cy = static_cast<std::int32_t>(row);
-      const double tau = one_pixel ? 1e-9 : calibrate_tau(cy, column, form.size, 1 - lam);
+      const double tau = *calibrated_tau(cy, column, form.size, lam);
       scales[static_cast<std::size_t>(row * columns + column)] = gaussian_scale(tau, pixels);
     }
   });

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 #include <string>
 
 #include <fmt/format.h>
@@ -217,11 +218,11 @@ class Lister {
     const bool own_peak = policy_.form == Form::code && lam < 0.5;
     double tau = policy_.form == Form::paper ? 2 * (1 - lam) : std::min(lam, 1 - lam);
     if (policy_.form == Form::calibrated) {
-      const bool one = 1 - lam <= (1 + 1e-9) / pixels;
-      if (size_.pixels() == 1 || lam < 1e-9) {
+      const std::optional<double> calibrated = calibrated_tau(cy, cx, size_, lam);
+      if (!calibrated) {
         return add(node.weight / pixels, std::vector<double>(ones().size(), lam), lam);
       }
-      tau = one ? 1e-9 : calibrate_tau(cy, cx, size_, 1 - lam);
+      tau = *calibrated;
     }
     std::vector<double> own;
     for (std::int32_t y = 0; y < size_.height; ++y) {

@@ -71,6 +71,15 @@ TEST(CalibrateTau, GrowsWithTheMean) {
   }
 }
 
+TEST(CalibratedTau, IsNoneWhereTheMaskIsFlat) {
+  for (const double lam : {0.0, 1e-10, 1.0}) EXPECT_FALSE(calibrated_tau(3, 4, {8, 8}, lam)) << lam;
+  EXPECT_FALSE(calibrated_tau(0, 0, {1, 1}, 0.5));
+  EXPECT_EQ(calibrated_tau(3, 4, {8, 8}, 0.3), calibrate_tau(3, 4, {8, 8}, 0.7));
+  const auto narrow = calibrated_tau(3, 4, {8, 8}, 0.9999);
+  ASSERT_TRUE(narrow);
+  EXPECT_DOUBLE_EQ(gaussian_kernel_mean({3, 4, *narrow, Peak::partner}, {8, 8}), 1.0 / 64);
+}
+
 TEST(GaussianFactor, IsOneAtTheCentreHoweverNarrow) {
   for (const double tau : {1.0, 1e-9, 1e-300, 5e-324}) {
     EXPECT_EQ(gaussian_factor(gaussian_scale(tau, 64), 0), 1.0) << tau;

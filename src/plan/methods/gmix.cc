@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <optional>
+
 #include "plan/gaussian.h"
 #include "plan/method.h"
 
@@ -45,16 +48,11 @@ class GMix final : public MaskLaw {
   }
 
   [[nodiscard]] MaskDraw calibrated(double lam, GaussianMask mask) const {
-    // The kernel never covers less than its centre pixel, nor everything.
-    constexpr double kWidest = 1e-9;
-    if (lam < kWidest || lam >= 1 || size_.pixels() == 1) return flat(lam, lam);
-    const double smallest = 1.0 / static_cast<double>(size_.pixels());
-    if (1 - lam <= smallest * (1 + 1e-9)) {
-      mask.tau = 1e-9;
-      return {lam, mask, 1 - smallest, Resample::none};
-    }
-    mask.tau = calibrate_tau(mask.cy, mask.cx, size_, 1 - lam);
-    return {lam, mask, lam, Resample::none};
+    const std::optional<double> tau = calibrated_tau(mask.cy, mask.cx, size_, lam);
+    if (!tau) return flat(lam, lam);
+    mask.tau = *tau;
+    const double least = 1.0 / static_cast<double>(size_.pixels());
+    return {lam, mask, std::min(lam, 1 - least), Resample::none};
   }
 
   LamLaw lam_;
