@@ -9,7 +9,6 @@
 #include "core/check.h"
 #include "medley/sampler.h"
 #include "theory/families.h"
-#include "theory/mask_sums.h"
 
 namespace medley::theory {
 namespace {
@@ -75,6 +74,13 @@ double LamFamily::moment(double lo, double hi, int power) const {
 std::vector<Node> LamFamily::nodes(double lo, double hi) const {
   if (fixed) return {{*fixed, moment(lo, hi, 0)}};
   return beta_nodes_between(alpha, beta, lo, hi);
+}
+
+void check_has_effective_mask(const MixPolicy& policy) {
+  if (policy.method != "nmixup") return;
+  fail_argument(
+      "nmixup has more than two images, so no effective mask; its regularisers are a function of "
+      "their own (nmixup_moments)");
 }
 
 LabelMoments LamFamily::label_moments(LabelMoments realised) const {

@@ -27,6 +27,9 @@ struct LamFamily {
   [[nodiscard]] LabelMoments label_moments(LabelMoments realised) const;
 };
 
+/// Throws InvalidArgument for a method of more than two images, which has no effective mask.
+void check_has_effective_mask(const MixPolicy& policy);
+
 // Each adds the masks of one method with total chance `weight`.
 
 void add_mixup(MomentForm& form, const LamFamily& lam, double weight);

@@ -6,7 +6,6 @@
 
 #include <Eigen/Dense>
 
-#include "core/check.h"
 #include "core/gaussian_profile.h"
 #include "theory/fft.h"
 #include "theory/outer_sum.h"
@@ -291,13 +290,6 @@ MaskSums::Result MaskSums::finish() {
     }
   }
   return result;
-}
-
-void check_has_effective_mask(const MixPolicy& policy) {
-  if (policy.method != "nmixup") return;
-  fail_argument(
-      "nmixup has more than two images, so no effective mask; its regularisers are a function of "
-      "their own (nmixup_moments)");
 }
 
 }  // namespace medley::theory

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "medley/plan.h"
-#include "medley/policy.h"
 #include "medley/types.h"
 
 namespace medley::theory {
@@ -63,8 +62,5 @@ class MaskSums {
   std::vector<double> power_;  // spectrum of the fields, zero-padded to twice the size
   std::int32_t fft_height_ = 0, fft_width_ = 0;
 };
-
-/// Throws InvalidArgument for a method of more than two images, which has no effective mask.
-void check_has_effective_mask(const MixPolicy& policy);
 
 }  // namespace medley::theory

@@ -59,6 +59,16 @@ struct Golden {
   [[nodiscard]] std::span<const double> sigma() const { return {covariance.data(), 16}; }
 };
 
+TEST(AdversarialBound, OfASaturatedSampleIsItsLoss) {
+  Golden g;
+  g.scores[0] = 800;
+  g.y[0] = 1;
+  const AdversarialSample s =
+      adversarial_bound({g.samples(), g.y, g.scores, g.gradients}, g.moments).samples[0];
+  EXPECT_EQ(s.approximate, s.loss);
+  EXPECT_EQ(s.equivalent, 0);
+}
+
 TEST(AdversarialBound, ReproducesTheGoldenValues) {
   const Golden g;
   const Json& expected = g.file["theorem3"];
