@@ -2,6 +2,7 @@
 
 #include <ATen/cuda/CUDAContext.h>
 
+#include "nn/cuda/interleaved.h"
 #include "nn/kernels/conv3x3.h"
 
 namespace medley::nn {
@@ -13,10 +14,6 @@ ConvShape shape_of(const Tensor& x) {
   return {x.size(0), static_cast<std::int32_t>(x.size(2)), static_cast<std::int32_t>(x.size(3)),
           static_cast<std::int32_t>(x.size(1))};
 }
-
-__nv_bfloat16* values(const Tensor& t) { return static_cast<__nv_bfloat16*>(t.data_ptr()); }
-
-Tensor interleaved(const Tensor& t) { return t.contiguous(at::MemoryFormat::ChannelsLast); }
 
 Tensor alike(const Tensor& t) {
   return torch::empty_like(t, t.options().requires_grad(false), at::MemoryFormat::ChannelsLast);

@@ -3,6 +3,7 @@
 #include <ATen/cuda/CUDAContext.h>
 #include <c10/util/Optional.h>
 
+#include "nn/cuda/interleaved.h"
 #include "nn/kernels/means.h"
 
 namespace medley::nn {
@@ -11,10 +12,6 @@ namespace {
 using torch::Tensor;
 using torch::autograd::AutogradContext;
 using torch::autograd::tensor_list;
-
-__nv_bfloat16* values(const Tensor& t) { return static_cast<__nv_bfloat16*>(t.data_ptr()); }
-
-Tensor interleaved(const Tensor& t) { return t.contiguous(at::MemoryFormat::ChannelsLast); }
 
 MeanShape shape_of(at::IntArrayRef sizes) {
   return {sizes[0], sizes[2] * sizes[3], static_cast<std::int32_t>(sizes[1])};

@@ -6,6 +6,7 @@
 #include <ATen/cuda/CUDAContext.h>
 #include <c10/util/Optional.h>
 
+#include "nn/cuda/interleaved.h"
 #include "nn/kernels/norm.h"
 
 namespace medley::nn {
@@ -18,15 +19,6 @@ using torch::autograd::tensor_list;
 NormShape shape_of(const Tensor& x) {
   return {x.size(0) * x.size(2) * x.size(3), static_cast<std::int32_t>(x.size(1))};
 }
-
-const __nv_bfloat16* values(const Tensor& t) {
-  return t.defined() ? static_cast<const __nv_bfloat16*>(t.data_ptr()) : nullptr;
-}
-__nv_bfloat16* mutable_values(const Tensor& t) {
-  return t.defined() ? static_cast<__nv_bfloat16*>(t.data_ptr()) : nullptr;
-}
-
-Tensor interleaved(const Tensor& t) { return t.contiguous(at::MemoryFormat::ChannelsLast); }
 
 /// Scratch memory of the current stream: calls on it follow each other, so one piece serves all.
 /// Never freed, since nothing can be once CUDA has shut down.
@@ -62,8 +54,8 @@ struct FusedNormRelu : torch::autograd::Function<FusedNormRelu> {
     const Tensor sum = rest ? torch::empty_like(a) : a;
     const Tensor active = torch::empty_like(a);
     const Tensor saved = torch::empty({4, a.size(1)}, weight.options().requires_grad(false));
-    launch_norm_relu(shape_of(a), values(a), values(b), rest ? mutable_values(sum) : nullptr,
-                     mutable_values(active),
+    launch_norm_relu(shape_of(a), values(a), values(b), rest ? values(sum) : nullptr,
+                     values(active),
                      {weight.data_ptr<float>(), bias.data_ptr<float>(),
                       shift ? values(*shift) : nullptr, running_mean.data_ptr<float>(),
                       running_variance.data_ptr<float>(), batches.data_ptr<std::int64_t>(),
@@ -86,8 +78,8 @@ struct FusedNormRelu : torch::autograd::Function<FusedNormRelu> {
     const Tensor dweight = torch::empty({saved.size(1)}, saved.options());
     const Tensor dbias = torch::empty_like(dweight);
     launch_norm_relu_backward(shape_of(x), values(x), values(dy), values(dsum), saved_of(saved),
-                              dweight.data_ptr<float>(), dbias.data_ptr<float>(),
-                              mutable_values(dx), scratch(), at::cuda::getCurrentCUDAStream());
+                              dweight.data_ptr<float>(), dbias.data_ptr<float>(), values(dx),
+                              scratch(), at::cuda::getCurrentCUDAStream());
     return {dx, has_rest ? dx : Tensor(), {}, dweight, dbias, {}, {}, {}, {}, {}};
   }
 };
@@ -108,9 +100,8 @@ Activated fixed_norm_relu(torch::nn::BatchNorm2dImpl& bn, const Residual& x) {
   const Tensor b = x.rest.defined() ? interleaved(x.rest) : Tensor();
   const Tensor sum = b.defined() ? torch::empty_like(a) : a;
   const Tensor active = torch::empty_like(a);
-  launch_fixed_norm_relu(shape_of(a), values(a), values(b), mutable_values(sum),
-                         mutable_values(active), parameters_of(bn, x.shift),
-                         at::cuda::getCurrentCUDAStream());
+  launch_fixed_norm_relu(shape_of(a), values(a), values(b), values(sum), values(active),
+                         parameters_of(bn, x.shift), at::cuda::getCurrentCUDAStream());
   return {sum, active};
 }
 

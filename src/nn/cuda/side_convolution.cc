@@ -5,6 +5,7 @@
 #include <ATen/cuda/CUDAContext.h>
 
 #include "nn/cuda/direct_convolution.h"
+#include "nn/cuda/interleaved.h"
 #include "nn/kernels/channels.h"
 
 namespace medley::nn {
@@ -30,8 +31,6 @@ Tensor convolution_gradient(const Tensor& dy, const Tensor& x, const Tensor& wei
   return by_input ? dx : dweight;
 }
 
-__nv_bfloat16* values(const Tensor& t) { return static_cast<__nv_bfloat16*>(t.data_ptr()); }
-
 /// Whether matrix units want more channels than there are. Gradients by such an input are not known
 /// here.
 bool is_narrow(const Tensor& x) {
@@ -45,7 +44,7 @@ Tensor empty_interleaved(const Tensor& like, std::int64_t channels) {
 
 /// Images or weights with zeros for the channels that they lack.
 Tensor widened(const Tensor& x) {
-  const Tensor from = x.detach().contiguous(at::MemoryFormat::ChannelsLast);
+  const Tensor from = interleaved(x.detach());
   Tensor to = empty_interleaved(from, kWideChannels);
   launch_widen(from.numel() / from.size(1), static_cast<std::int32_t>(from.size(1)), values(from),
                values(to), at::cuda::getCurrentCUDAStream());
@@ -53,7 +52,7 @@ Tensor widened(const Tensor& x) {
 }
 
 Tensor narrowed(const Tensor& from, std::int64_t channels) {
-  const Tensor wide = from.contiguous(at::MemoryFormat::ChannelsLast);
+  const Tensor wide = interleaved(from);
   Tensor to = empty_interleaved(wide, channels);
   launch_narrow(to.numel() / channels, static_cast<std::int32_t>(channels), values(wide),
                 values(to), at::cuda::getCurrentCUDAStream());
