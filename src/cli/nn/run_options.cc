@@ -8,7 +8,6 @@
 
 #include "cli/console.h"
 #include "cli/options.h"
-#include "core/parallel.h"
 #include "medley/error.h"
 #include "medley/nn/models.h"
 
@@ -42,7 +41,6 @@ void DataOptions::add_to(CLI::App& app) {
 }
 
 ImageData DataOptions::open() const {
-  check_threads(threads);
   return open_data(data, skip_broken ? ImageFiles::Broken::skip : ImageFiles::Broken::refuse);
 }
 
