@@ -5,6 +5,7 @@
 #include "kernels/cuda/check.h"
 #include "nn/kernels/early_launch.cuh"
 #include "nn/kernels/matrix_unit.cuh"
+#include "nn/kernels/sum_parts.cuh"
 
 // Images are taken as one sequence of positions, with a pixel of zeros after every row and a row of
 // zeros after every image. The neighbours of a position are always the same way off then, beyond
@@ -224,13 +225,14 @@ __global__ void __launch_bounds__(kConvThreads)
 
 constexpr int kGradientThreads = kSide * kGroupThreads;
 constexpr int kColumns = kTaps * kChannels;
+constexpr int kQuads = kChannels / 8;  // of the sums of a thread
 constexpr Work kWeightGradient = {kTile, 6, 0, 2};
 
 /// What the pixels of a block add to the gradient of the weights, a matrix of 64 rows. A warp group
 /// does one row of taps.
 __global__ void __launch_bounds__(kGradientThreads)
     weight_gradient_kernel(Positions positions, int rounds, const Value* x, const Value* dy,
-                           float* parts) {
+                           float4* parts) {
   extern __shared__ unsigned char memory[];
   __shared__ CopyBarrier arrived[kRounds];
   const std::uint32_t gradients = aligned_memory(memory);
@@ -270,51 +272,28 @@ __global__ void __launch_bounds__(kGradientThreads)
   }
   wait_for_products<0>();
 
-  const int lane = static_cast<int>(threadIdx.x) % 32;
-  const int warp = static_cast<int>(threadIdx.x) % kGroupThreads / 32;
-  float* const own = parts + std::int64_t{blockIdx.x} * kChannels * kColumns;
+  float4* const own = parts + std::int64_t{blockIdx.x} * kSide * kQuads * kGradientThreads;
 #pragma unroll
   for (int tap = 0; tap < kSide; ++tap) {
 #pragma unroll
-    for (int n = 0; n < kChannels / 8; ++n) {
-#pragma unroll
-      for (int low = 0; low < 2; ++low) {
-        const int out = warp * 16 + low * 8 + lane / 4;
-        const int column = (group * kSide + tap) * kChannels + n * 8 + lane % 4 * 2;
-        *reinterpret_cast<float2*>(own + out * kColumns + column) = {
-            sums[tap][4 * n + 2 * low], sums[tap][4 * n + 2 * low + 1]};
-      }
+    for (int n = 0; n < kQuads; ++n) {
+      own[(tap * kQuads + n) * kGradientThreads + threadIdx.x] = {
+          sums[tap][4 * n], sums[tap][4 * n + 1], sums[tap][4 * n + 2], sums[tap][4 * n + 3]};
     }
   }
 }
 
-constexpr int kSumThreads = 256;
-constexpr int kSumWeights = 64;  // of a block
-
-/// Adds up what the blocks have left. A thread has four weights and a share of the blocks.
-__global__ void __launch_bounds__(kSumThreads)
-    sum_parts_kernel(int weights, int blocks, const float* parts, Value* dweight) {
-  constexpr int kQuads = kSumWeights / 4;
-  constexpr int kShares = kSumThreads / kQuads;
-  __shared__ float4 shared[kShares][kQuads];
-  const int share = static_cast<int>(threadIdx.x) / kQuads;
-  const int quad = static_cast<int>(threadIdx.x) % kQuads;
-  const int first = static_cast<int>(blockIdx.x) * kSumWeights;
-  float4 sum = {};
-#pragma unroll 9
-  for (int block = share; block < blocks; block += kShares) {
-    const float4 part =
-        *reinterpret_cast<const float4*>(parts + std::int64_t{block} * weights + first + quad * 4);
-    sum = {sum.x + part.x, sum.y + part.y, sum.z + part.z, sum.w + part.w};
+/// Which weight is number i of what a block leaves, in the order of its threads.
+struct WeightPlace {
+  __device__ int operator()(int i) const {
+    const int thread = i / 4 % kGradientThreads;
+    const int n = i / (4 * kGradientThreads) % kQuads;
+    const int tap = thread / kGroupThreads * kSide + i / (4 * kGradientThreads * kQuads);
+    const int lane = thread % 32;
+    const int out = thread % kGroupThreads / 32 * 16 + i % 4 / 2 * 8 + lane / 4;
+    return out * kColumns + tap * kChannels + n * 8 + lane % 4 * 2 + i % 2;
   }
-  shared[share][quad] = sum;
-  __syncthreads();
-  if (threadIdx.x >= kSumWeights) return;
-  const float* const column = &shared[0][0].x + threadIdx.x;
-  float total = 0;
-  for (int i = 0; i < kShares; ++i) total += column[i * kSumWeights];
-  dweight[first + threadIdx.x] = __float2bfloat16_rn(total);
-}
+};
 
 /// Shared memory that a block may have on the current device if that has these matrix units; else
 /// 0.
@@ -381,17 +360,14 @@ std::size_t conv3x3_scratch_bytes(const ConvShape& shape) {
 void launch_conv3x3_weight_gradient(const ConvShape& shape, const __nv_bfloat16* x,
                                     const __nv_bfloat16* dy, __nv_bfloat16* dweight, void* scratch,
                                     cudaStream_t stream) {
-  auto* parts = static_cast<float*>(scratch);
   const Positions positions(shape);
   const Division division(positions, kWeightGradient, shared_bytes());
   allow_shared(weight_gradient_kernel, division.bytes);
   weight_gradient_kernel<<<division.blocks, kGradientThreads, division.bytes, stream>>>(
-      positions, division.rounds, x, dy, parts);
+      positions, division.rounds, x, dy, static_cast<float4*>(scratch));
   MEDLEY_CUDA_CHECK(cudaGetLastError());
-  constexpr int kWeights = kChannels * kColumns;
-  sum_parts_kernel<<<kWeights / kSumWeights, kSumThreads, 0, stream>>>(kWeights, division.blocks,
-                                                                       parts, dweight);
-  MEDLEY_CUDA_CHECK(cudaGetLastError());
+  launch_sum_parts(kChannels * kColumns, division.blocks, static_cast<const float*>(scratch),
+                   dweight, WeightPlace(), stream);
 }
 
 }  // namespace medley::nn
