@@ -67,12 +67,15 @@ struct SideConvolution : torch::autograd::Function<SideConvolution> {
     context->saved_data["stride"] = stride;
     context->saved_data["padding"] = padding;
     context->saved_data["side"] = side;
+    if (convolves_directly(x, weight, stride, padding)) {
+      context->save_for_backward({x, weight});
+      return direct_convolution(x, weight);
+    }
     const bool narrow = is_narrow(x);
     const Tensor in = narrow ? widened(x) : x;
     const Tensor by = narrow ? widened(weight) : weight;
     context->save_for_backward({in, by});
-    return convolves_directly(in, by, stride, padding) ? direct_convolution(in, by)
-                                                       : torch::conv2d(in, by, {}, stride, padding);
+    return torch::conv2d(in, by, {}, stride, padding);
   }
 
   static tensor_list backward(AutogradContext* context, const tensor_list& gradients) {

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include <cuda_runtime.h>
+#include "nn/kernels/shared_memory.cuh"
 
 // Instructions around the matrix units of compute capability 9.0, for bf16 values in shared memory.
 //
@@ -19,18 +19,6 @@ constexpr int kMatrixAlignment = 1024;
 /// Where 16 bytes of a row are.
 __device__ inline std::uint32_t place(int row, int chunk) {
   return static_cast<std::uint32_t>(row * kRowBytes + ((chunk ^ row % 8) << 4));
-}
-
-/// As the instructions here want it.
-__device__ inline std::uint32_t shared_address(const void* memory) {
-  return static_cast<std::uint32_t>(__cvta_generic_to_shared(memory));
-}
-
-/// Starts a copy of 16 bytes to shared memory; of zeros unless `there`.
-__device__ inline void copy_async(std::uint32_t to, const void* from, bool there) {
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;\n" ::"r"(to), "l"(from),
-               "r"(there ? 16 : 0)
-               : "memory");
 }
 
 /// In shared memory: says when the copies that `threads` threads have started are there.
