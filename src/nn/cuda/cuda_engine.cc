@@ -318,6 +318,10 @@ class CudaEngine : public Engine {
   /// A full step as it is captured; a part of it for profiles.
   void record_step(Until until) {
     input_->load(*batch_, step_);
+    if (until == Until::update && parameters_->can_update_early()) {
+      side_.when_complete(
+          [this](const Tensor& weight) { parameters_->update_early(weight, step_); });
+    }
     if (until != Until::load) run_network(*batch_, until);
     if (until == Until::update) parameters_->update(step_);
     cuda::advance(step_.data_ptr<std::int64_t>(), stream_.stream());

@@ -32,6 +32,10 @@ void upload(const std::vector<T>& values, Tensor& to) {
                                     cudaMemcpyHostToDevice, at::cuda::getCurrentCUDAStream()));
 }
 
+/// Tensors of so many values are updated on their own if that can be early: it takes longer than
+/// the launch of a kernel.
+constexpr std::int64_t kLargeTensor = 100'000;
+
 float* floats(const Tensor& t) { return t.defined() ? t.data_ptr<float>() : nullptr; }
 
 }  // namespace
@@ -76,6 +80,7 @@ DeviceParameters::DeviceParameters(Model& model, NamedTensors values, const Reci
   for (const auto& [name, tensor] : state_of(model)) working_.push_back(tensor);
   const bool adamw = recipe.optimiser == Optimiser::adamw;
   std::vector<UpdateChunk> chunks;
+  std::vector<UpdateChunk> large;
   for (std::size_t i = 0; i < values_.size(); ++i) {
     const Tensor& value = values_[i].second;
     const bool learns = i < parameters_;
@@ -95,12 +100,21 @@ DeviceParameters::DeviceParameters(Model& model, NamedTensors values, const Reci
       slot.rounded = static_cast<__nv_bfloat16*>(working_[i].data_ptr());
     }
     if (real && (learns || recipe.ema > 0)) {
+      std::vector<UpdateChunk>& to = slot.count < kLargeTensor ? chunks : large;
+      const std::size_t first = to.size();
       for (std::int64_t begin = 0; begin < slot.count; begin += kUpdateChunk) {
-        chunks.push_back({static_cast<std::int32_t>(i), begin});
+        to.push_back({static_cast<std::int32_t>(i), begin});
+      }
+      if (&to == &large) {
+        large_[i] = {static_cast<std::int32_t>(first),
+                     static_cast<std::int32_t>(large.size() - first)};
       }
     }
     slots_.push_back(slot);
   }
+  small_count_ = static_cast<std::int32_t>(chunks.size());
+  for (auto& [i, range] : large_) range.begin += small_count_;
+  chunks.insert(chunks.end(), large.begin(), large.end());
   chunk_count_ = static_cast<std::int32_t>(chunks.size());
   upload(chunks, device_chunks_);
   upload(slots_, device_slots_);
@@ -191,17 +205,41 @@ Tensor DeviceParameters::clip_scale() const {
 
 void DeviceParameters::update(const Tensor& step) {
   const Tensor scale = clip_scale();
+  const float* const by = scale.defined() ? scale.data_ptr<float>() : nullptr;
+  if (updated_early_.empty()) {
+    update_range({0, chunk_count_}, step, by);
+    return;
+  }
+  update_range({0, small_count_}, step, by);
+  for (const auto& [i, range] : large_) {
+    if (!updated_early_.contains(i)) update_range(range, step, by);
+  }
+  updated_early_.clear();
+}
+
+void DeviceParameters::update_early(const Tensor& weight, const Tensor& step) {
+  const auto found = std::find_if(large_.begin(), large_.end(), [&](const auto& entry) {
+    return working_[entry.first].unsafeGetTensorImpl() == weight.unsafeGetTensorImpl();
+  });
+  if (found == large_.end()) return;
+  update_range(found->second, step, nullptr);
+  updated_early_.insert(found->first);
+}
+
+void DeviceParameters::update_range(const Range& range, const Tensor& step,
+                                    const float* scale) const {
+  if (range.count == 0) return;
   UpdateCall call{};
   call.slots = static_cast<const UpdateSlot*>(device_slots_.data_ptr());
-  call.chunks = static_cast<const UpdateChunk*>(device_chunks_.data_ptr());
-  call.chunk_count = chunk_count_;
+  call.chunks = static_cast<const UpdateChunk*>(device_chunks_.data_ptr()) + range.begin;
+  call.chunk_count = range.count;
   call.rule = {recipe_.optimiser == Optimiser::adamw,    recipe_.nesterov,
                static_cast<float>(recipe_.momentum),     static_cast<float>(recipe_.beta2),
                static_cast<float>(recipe_.weight_decay), static_cast<float>(recipe_.ema)};
   call.rates = static_cast<const UpdateRates*>(device_rates_.data_ptr());
   call.rate_count = rate_count_;
   call.step = step.data_ptr<std::int64_t>();
-  call.gradient_scale = scale.defined() ? scale.data_ptr<float>() : nullptr;
+  call.gradient_scale = scale;
   launch_update(call, at::cuda::getCurrentCUDAStream());
 }
 

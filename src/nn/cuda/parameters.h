@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -54,9 +56,20 @@ class DeviceParameters {
   void put_back(const std::vector<torch::Tensor>& gradients);
   /// Enqueues the update with the rates of the step that `step` holds on the device.
   void update(const torch::Tensor& step);
+  /// Does that for one weight in the current stream, if it is large; the next `update` leaves it
+  /// out. Not where all gradients have to be known first.
+  void update_early(const torch::Tensor& weight, const torch::Tensor& step);
+  [[nodiscard]] bool can_update_early() const noexcept { return !(recipe_.clip_norm > 0); }
 
  private:
+  /// Of the chunks.
+  struct Range {
+    std::int32_t begin = 0;
+    std::int32_t count = 0;
+  };
+
   [[nodiscard]] torch::Tensor clip_scale() const;
+  void update_range(const Range& range, const torch::Tensor& step, const float* scale) const;
 
   Model& model_;
   Recipe recipe_;
@@ -69,8 +82,11 @@ class DeviceParameters {
   torch::Tensor updates_;       // on the host
   std::vector<UpdateSlot> slots_;
   torch::Tensor device_slots_;
-  torch::Tensor device_chunks_;
+  torch::Tensor device_chunks_;  // of small tensors, then of large ones
   std::int32_t chunk_count_ = 0;
+  std::int32_t small_count_ = 0;
+  std::map<std::size_t, Range> large_;   // by number in values_
+  std::set<std::size_t> updated_early_;  // since the last `update`
   torch::Tensor device_rates_;
   std::int64_t rate_count_ = 0;
 };

@@ -87,7 +87,7 @@ struct SideConvolution : torch::autograd::Function<SideConvolution> {
     const std::int64_t padding = context->saved_data["padding"].toInt();
     auto* side = reinterpret_cast<SideStream*>(context->saved_data["side"].toInt());
     const Tensor dy = gradients[0].contiguous(x.suggest_memory_format());
-    side->run({x, dy, by}, [&] {
+    side->run(weight, {x, dy, by}, [&] {
       torch::NoGradGuard no_grad;
       Tensor dweight = convolution_gradient(dy, x, by, stride, padding, /*by_input=*/false);
       dweight = by.size(1) == weight.size(1) ? dweight.contiguous(weight.suggest_memory_format())

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <utility>
 #include <vector>
 
 #include <ATen/cuda/CUDAEvent.h>
@@ -29,8 +30,15 @@ class SideStream {
     Use& operator=(const Use&) = delete;
   };
 
-  /// Enqueues `work` after what is in the current stream so far. It may read `inputs`.
-  void run(const std::vector<torch::Tensor>& inputs, const std::function<void()>& work);
+  /// Enqueues `work`, which computes the gradient of `weight`, after what is in the current stream
+  /// so far. It may read `inputs`.
+  void run(const torch::Tensor& weight, const std::vector<torch::Tensor>& inputs,
+           const std::function<void()>& work);
+
+  /// Until `join`, calls `use(weight)` with this stream as the current one when the gradient of a
+  /// weight has been enqueued, and the last work that reads the weight too. Every weight must be
+  /// used once. Those whose gradients come last are left out.
+  void when_complete(std::function<void(const torch::Tensor&)> use) { complete_ = std::move(use); }
 
   /// Lets the current stream wait for all work.
   void join();
@@ -40,6 +48,8 @@ class SideStream {
   at::cuda::CUDAEvent begun_{cudaEventDisableTiming};
   at::cuda::CUDAEvent done_{cudaEventDisableTiming};
   std::vector<torch::Tensor> inputs_;  // alive until the work is done
+  std::function<void(const torch::Tensor&)> complete_;
+  torch::Tensor last_;  // whose gradient the last work computes
   bool used_ = false;
 };
 
