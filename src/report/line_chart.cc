@@ -134,6 +134,7 @@ void draw_panel(Canvas& canvas, const LineFigure& figure, const LinePanel& panel
   const Place place{x, top, across, up};
   canvas.text(x, y + 6, panel.title, {.font = Font::bold, .vertical = VerticalAlign::top});
   for (const double tick : ticks(across.low, across.high, 6)) {
+    if (figure.whole_x && std::abs(tick - std::round(tick)) > 1e-6) continue;
     const auto at = static_cast<std::int32_t>(std::lround(place({tick, up.low}).x));
     canvas.fill({at, top, 1, kHeight + 5}, kGrid);
     canvas.text(at, top + kHeight + 8, tick_text(tick),

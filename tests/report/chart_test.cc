@@ -50,6 +50,15 @@ TEST(Chart, MapsShowTheirValues) {
   EXPECT_GT(pixels_of(image, scale_colour(1)), 10000);
 }
 
+TEST(Chart, WholeNumbersHaveNoMarksBetweenThem) {
+  constexpr Rgb kGrid = {226, 229, 233};
+  LineFigure figure{"t", "", "x", "y", {{"p", {{"c", {200, 0, 0}, {{1, 0}, {2, 1}}}}}}};
+  const std::int64_t all = pixels_of(draw_figure(figure), kGrid);
+  figure.whole_x = true;
+  EXPECT_LT(pixels_of(draw_figure(figure), kGrid), all - 3 * 200);  // 200: most of a line's height
+  EXPECT_GT(pixels_of(draw_figure(figure), kGrid), 0);
+}
+
 TEST(Chart, ASinglePointIsSeen) {
   constexpr Rgb kRed = {200, 0, 0};
   const auto red = [&](const std::vector<Point>& points) {

@@ -53,6 +53,7 @@ struct LineFigure {
   std::string x_label;
   std::string y_label;
   std::vector<LinePanel> panels;
+  bool whole_x = false;  ///< marks at whole numbers only
 };
 
 [[nodiscard]] Image draw_figure(const LineFigure& figure);

@@ -26,7 +26,7 @@ LinePanel panel_of(const AccuracyPanel& accuracy, std::size_t first) {
 
 Image draw_accuracy(const std::vector<AccuracyPanel>& panels, const std::string& caption,
                     std::size_t first) {
-  LineFigure figure{"Test accuracy while training", caption, "epoch", "percent", {}};
+  LineFigure figure{"Test accuracy while training", caption, "epoch", "percent", {}, true};
   for (const AccuracyPanel& panel : panels) figure.panels.push_back(panel_of(panel, first));
   return draw_figure(figure);
 }
