@@ -174,6 +174,11 @@ TEST_F(Train, ReadsFoldersOfImages) {
   const Outcome lenient = medley(common + Arguments{path("c"), "--skip-broken"});
   EXPECT_EQ(lenient.code, 0);
   EXPECT_THAT(lenient.err, AllOf(HasSubstr("left out: "), HasSubstr("1 of 24 images")));
+  write_file(folder_ / "data/val/odd/0.jpg", "broken");
+  const Outcome eval = medley({"eval", "--data", "folder:" + path("data"), "--skip-broken",
+                               "--checkpoint", path("c/weights.safetensors")});
+  EXPECT_EQ(eval.code, 0) << eval.err;
+  EXPECT_THAT(eval.err, AllOf(HasSubstr("left out: "), HasSubstr("odd/0.jpg")));
 }
 
 TEST_F(Train, EvalMeasuresWhatWasTrained) {

@@ -49,6 +49,9 @@ void DataOptions::note_left_out(const ImageData& images, bool quiet) {
   std::int64_t all = 0;
   for (const ImageSet* set : {&images.train, &images.test}) {
     if (!set->files) continue;
+    for (const std::string& problem : set->files->new_problems()) {
+      print_note("left out: " + problem, quiet);
+    }
     broken += set->files->broken_count();
     all += set->files->count();
   }
