@@ -106,6 +106,7 @@ struct MethodInfo {
   std::string_view summary;
   std::string_view source;     ///< where the method was published
   double default_alpha = 1;    ///< used when `MixPolicy::alpha` is not set
+  bool uses_lam = true;        ///< false: its masks do not depend on a lam
   bool unbounded_lam = false;  ///< accepts a fixed lam outside [0, 1]
   bool in_place = true;        ///< two-source mix that may overwrite its input
   std::vector<OptionInfo> options = {};

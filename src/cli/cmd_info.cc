@@ -41,11 +41,9 @@ ordered_json method_json(const MethodInfo& method) {
   for (const OptionInfo& option : method.options) {
     options[std::string(option.name)] = default_json(option.default_value);
   }
-  return {{"name", method.name},
-          {"summary", method.summary},
-          {"source", method.source},
-          {"options", options},
-          {"unbounded_lam", method.unbounded_lam},
+  return {{"name", method.name},         {"summary", method.summary},
+          {"source", method.source},     {"options", options},
+          {"uses_lam", method.uses_lam}, {"unbounded_lam", method.unbounded_lam},
           {"in_place", method.in_place}};
 }
 

@@ -13,8 +13,8 @@
 namespace medley::cli {
 namespace {
 
-/// Options that only some methods use. All others (lam, prob, label, mode, pairing, ...) work with
-/// every method.
+/// Options that only some methods have. All others (prob, label, mode, pairing, ...) work with
+/// every method; so does lam, except where `MethodInfo` says otherwise.
 constexpr std::array<std::string_view, 18> kOfSomeMethods = {
     "alpha", "beta",   "placement", "form",   "ratio",     "gamma",     "q-mix",
     "n",     "power",  "decay",     "soft",   "scale-min", "scale-max", "interpolation",
@@ -179,6 +179,7 @@ MixPolicy PolicyOptions::policy() const {
 std::vector<std::string> PolicyOptions::unused() const {
   const MethodInfo& method = get_method(policy_.method);
   std::vector<std::string> names;
+  if (!method.uses_lam && given("--lam")) names.emplace_back("--lam");
   for (const std::string_view option : kOfSomeMethods) {
     const std::string flag = fmt::format("--{}", option);
     const bool used = std::ranges::any_of(

@@ -186,6 +186,7 @@ py::dict info_of(const MethodInfo& method) {
   info["summary"] = std::string(method.summary);
   info["source"] = std::string(method.source);
   info["options"] = options;
+  info["uses_lam"] = method.uses_lam;
   info["unbounded_lam"] = method.unbounded_lam;
   info["in_place"] = method.in_place;
   return info;
@@ -228,7 +229,8 @@ void bind_policy(py::module_& module) {
         for (const MethodInfo* method : methods()) list.append(info_of(*method));
         return list;
       },
-      "Every method: name, summary, source, options with their defaults as text, unbounded_lam, "
+      "Every method: name, summary, source, options with their defaults as text, uses_lam, "
+      "unbounded_lam, "
       "in_place.");
   module.def("common_options", [] {
     py::list list;

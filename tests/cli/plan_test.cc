@@ -231,6 +231,8 @@ TEST_F(PlanVerb, NotesOptionsTheMethodDoesNotUse) {
   EXPECT_THAT(outcome.err, HasSubstr("note: --ratio is not used by method mixup\n"));
   EXPECT_THAT(outcome.err, HasSubstr("note: --q-mix is not used by method mixup\n"));
   EXPECT_EQ(outcome.json()["method"], "mixup");
+  EXPECT_THAT(plan({"--method", "none", "--lam", "0.7"}).err,
+              HasSubstr("note: --lam is not used by method none\n"));
   EXPECT_THAT(plan({"--ratio", "0.7", "--quiet"}).err, IsEmpty());
   EXPECT_THAT(plan({"--method", "stochastic", "--q-mix", "0.1", "--lam", "0.5"}).err, IsEmpty());
   EXPECT_EQ(plan({"--method", "mixup", "--ratio", "2"}).code, 2) << "unused, but still wrong";

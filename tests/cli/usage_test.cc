@@ -181,6 +181,7 @@ TEST(InfoVerb, PrintsTheObjectOfTheContract) {
     EXPECT_EQ(method["summary"], methods()[i]->summary);
     EXPECT_EQ(method["source"], methods()[i]->source);
     EXPECT_EQ(method["options"].size(), methods()[i]->options.size());
+    EXPECT_EQ(method["uses_lam"], methods()[i]->uses_lam);
     EXPECT_EQ(method["unbounded_lam"], methods()[i]->unbounded_lam);
   }
   const auto hmix = std::find_if(info["methods"].begin(), info["methods"].end(),

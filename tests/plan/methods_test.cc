@@ -356,6 +356,11 @@ TEST_P(FixedLam, OutsideTheUnitIntervalIsForThreeMethods) {
   }
 }
 
+TEST_P(FixedLam, MattersToMethodsThatUseIt) {
+  const bool differs = plan_with(0.25).entries[0].lam != plan_with(0.75).entries[0].lam;
+  EXPECT_EQ(differs, get_method(GetParam()).uses_lam);
+}
+
 TEST_P(FixedLam, MustBeFinite) {
   EXPECT_EQ(refusal(std::nan("")), "lam must be finite, got nan");
   EXPECT_EQ(refusal(std::numeric_limits<double>::infinity()), "lam must be finite, got inf");

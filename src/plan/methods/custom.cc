@@ -63,6 +63,7 @@ std::unique_ptr<MaskLaw> make_custom(const MixPolicy& policy, ImageSize size) {
 const MethodEntry registry::kCustom{{.name = "custom",
                                      .summary = "masks of your own, one chosen at random per draw",
                                      .source = "",
+                                     .uses_lam = false,
                                      .options = {{"masks", ""}}},
                                     make_custom};
 

@@ -13,10 +13,13 @@ class None final : public MaskLaw {
 
 }  // namespace
 
-const MethodEntry registry::kNone{
-    {.name = "none", .summary = "leaves every image as it is", .source = "", .options = {}},
-    [](const MixPolicy&, ImageSize) -> std::unique_ptr<MaskLaw> {
-      return std::make_unique<None>();
-    }};
+const MethodEntry registry::kNone{{.name = "none",
+                                   .summary = "leaves every image as it is",
+                                   .source = "",
+                                   .uses_lam = false,
+                                   .options = {}},
+                                  [](const MixPolicy&, ImageSize) -> std::unique_ptr<MaskLaw> {
+                                    return std::make_unique<None>();
+                                  }};
 
 }  // namespace medley
