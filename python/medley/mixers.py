@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import operator
-from typing import Any, Sequence, TypedDict
+from contextlib import contextmanager
+from typing import Any, Iterator, Sequence, TypedDict
 
 try:
     from typing import Unpack
@@ -76,10 +78,11 @@ class Mix:
     num_classes: checks labels, and lets `y.soft()` and `numpy.asarray(y)` do without it.
     layout, out_layout, dtype, mean, std, pad_mode, pad_value, threads, backend: see `medley.apply`.
 
-    A mixer counts its calls: call k of an epoch takes the draws of the samples from k * batch on,
-    where batch is the largest seen in the epoch (a last batch may be short). `set_epoch(e)` starts
-    an epoch; `state_dict()` and `load_state_dict()` continue after a restart. With `epoch=` and
-    `first=` a call says itself which samples it mixes, and changes no state. Thread-safe.
+    A mixer counts its calls, except those that fail: call k of an epoch takes the draws of the
+    samples from k * batch on, where batch is the largest seen in the epoch (a last batch may be
+    short). `set_epoch(e)` starts an epoch; `state_dict()` and `load_state_dict()` continue after a
+    restart. With `epoch=` and `first=` a call says itself which samples it mixes, and changes no
+    state. Thread-safe.
     """
 
     method: str
@@ -142,22 +145,29 @@ class Mix:
             if done is not NotImplemented:
                 if labels is None:
                     return done
-                x, plan, terms = done
-                if plan is None:
-                    return x, MixedLabels(None, None, self.num_classes, terms, labels)
-                return x, mix_targets(plan, labels, self.num_classes)
+                x, terms, others = done
+                return x, self._labels_of(terms, others, labels)
         if self._whole_dataset:
             raise ValueError(
                 "pairing dataset mixes with any image of the data set: make a plan with "
                 "mix.plan(batch=..., size=..., dataset_size=...) and apply it to all images"
             )
-        count = _count(images)
         if counted:
-            batch, first, epoch = self._counter.next(count)
-        else:
-            epoch = self.epoch if epoch is None else epoch
-            first = 0 if first is None else first
-            batch = count if batch is None else batch
+            with self._turn(_count(images)) as place:
+                return self._mix(images, labels, out, inplace, place, threads)
+        batch = _count(images) if batch is None else batch
+        place = batch, 0 if first is None else first, self.epoch if epoch is None else epoch
+        return self._mix(images, labels, out, inplace, place, threads)
+
+    def _mix(
+        self,
+        images: Any,
+        labels: Any,
+        out: Any,
+        inplace: bool,
+        place: tuple[int, int, int],
+        threads: int | None,
+    ) -> Any:
         framework = framework_of(images)
         stream, dlpack_stream = framework.stream(images)
         fresh = out is None and not inplace
@@ -169,24 +179,26 @@ class Mix:
             )
         settings = self._settings if threads is None else self._settings_with(threads)
         labels = as_array(labels)
-        plan, terms = _core.step(
-            self._sampler,
-            settings,
-            images,
-            target,
-            labels,
-            batch,
-            first,
-            epoch,
-            stream,
-            dlpack_stream,
+        terms, others = _core.step(
+            self._sampler, settings, images, target, labels, *place, stream, dlpack_stream
         )
         x = framework.finish(target, stream) if fresh else target
-        if labels is None:
-            return x
-        if plan is not None:
-            return x, mix_targets(plan, labels, self.num_classes)
-        return x, MixedLabels(None, None, self.num_classes, terms, labels)
+        return x if labels is None else (x, self._labels_of(terms, others, labels))
+
+    @contextmanager
+    def _turn(self, count: int) -> Iterator[tuple[int, int, int]]:
+        """The place of a call on `count` samples; a call that fails does not count."""
+        turn = self._counter.next(count)
+        try:
+            yield turn.place
+        except BaseException:
+            self._counter.give_back(turn)
+            raise
+
+    def _labels_of(self, terms: Any, others: Any, labels: Any) -> Any:
+        if terms is None:
+            return others
+        return MixedLabels(None, None, self.num_classes, terms, labels)
 
     def plan(
         self,
@@ -272,6 +284,7 @@ class Mix:
             self.num_classes or 0,
             bool(given.get("same_class") or given.get("other_class")),
             self.dtype is None and self.out_layout in (None, self.layout),
+            functools.partial(mix_targets, num_classes=self.num_classes),
         )
 
     def __getstate__(self) -> dict[str, Any]:

@@ -132,15 +132,19 @@ class Mixup:
         x: (N, C, H, W). target: classes (N,). Returns x and soft targets, float32 of shape
         (N, num_classes).
         """
-        plan = self._next_plan(len(x), (x.shape[-2], x.shape[-1]))
-        if self.method in _NEVER_IN_PLACE:
-            x[...] = run(plan, x, None, False, "nchw", None, None, self._options)
-        else:
-            x = run(plan, x, None, True, "nchw", None, None, self._options)
-        return x, self._targets(plan, target)
+        with self._counter._turn(len(x)) as place:
+            plan = self._plan_at(place, len(x), (x.shape[-2], x.shape[-1]))
+            targets = self._targets(plan, target)
+            if self.method in _NEVER_IN_PLACE:
+                x[...] = run(plan, x, None, False, "nchw", None, None, self._options)
+            else:
+                x = run(plan, x, None, True, "nchw", None, None, self._options)
+        return x, targets
 
-    def _next_plan(self, count: int, size: tuple[int, int]) -> _core.Plan:
-        batch, first, epoch = self._counter._counter.next(count)
+    def _plan_at(
+        self, place: tuple[int, int, int], count: int, size: tuple[int, int]
+    ) -> _core.Plan:
+        batch, first, epoch = place
         where = {"batch": batch, "first": first, "epoch": epoch, "count": count, "size": size}
         if not self.mixup_enabled:
             return Mix("none").plan(**where)
@@ -177,12 +181,14 @@ class FastCollateMixup(Mixup):
 
         images = numpy.stack([numpy.asarray(item[0]) for item in batch])
         target = torch.tensor([item[1] for item in batch], dtype=torch.int64)
-        plan = self._next_plan(len(images), (images.shape[-2], images.shape[-1]))
-        x = run(
-            plan, torch.from_numpy(images), None, False, "nchw", None, None,
-            self._options,
-        )  # fmt: skip
-        return x, self._targets(plan, target)
+        with self._counter._turn(len(images)) as place:
+            plan = self._plan_at(place, len(images), (images.shape[-2], images.shape[-1]))
+            targets = self._targets(plan, target)
+            x = run(
+                plan, torch.from_numpy(images), None, False, "nchw", None, None,
+                self._options,
+            )  # fmt: skip
+        return x, targets
 
 
 def _minmax_boxes(plan: _core.Plan, rule: Mixup) -> _core.Plan:

@@ -6,10 +6,17 @@ namespace medley::python {
 
 namespace py = pybind11;
 
-Place Counter::next(std::int64_t count) {
+Counter::Turn Counter::next(std::int64_t count) {
   const std::lock_guard lock(mutex_);
+  const State before = state_;
   state_.batch = std::max(state_.batch, count);
-  return {state_.batch, state_.step++ * state_.batch, state_.epoch};
+  const Place place{state_.batch, state_.step++ * state_.batch, state_.epoch};
+  return {place, before, state_};
+}
+
+void Counter::give_back(const Turn& turn) {
+  const std::lock_guard lock(mutex_);
+  if (state_ == turn.after) state_ = turn.before;
 }
 
 Counter::State Counter::state() const {
@@ -23,15 +30,14 @@ void Counter::set(const State& state) {
 }
 
 void bind_counter(py::module_& module) {
-  py::class_<Counter>(module, "Counter")
-      .def(py::init<>())
-      .def(
-          "next",
-          [](Counter& counter, std::int64_t count) {
-            const Place place = counter.next(count);
-            return py::make_tuple(place.batch, place.first, place.epoch);
-          },
-          py::arg("count"), "(batch, first, epoch) of a call on `count` samples.")
+  py::class_<Counter> type(module, "Counter");
+  py::class_<Counter::Turn>(type, "Turn")
+      .def_property_readonly("place", [](const Counter::Turn& turn) {
+        return py::make_tuple(turn.place.batch, turn.place.first, turn.place.epoch);
+      });
+  type.def(py::init<>())
+      .def("next", &Counter::next, py::arg("count"), "The turn of a call on `count` samples.")
+      .def("give_back", &Counter::give_back, py::arg("turn"), "The call of that turn failed.")
       .def("state",
            [](const Counter& counter) {
              const Counter::State state = counter.state();

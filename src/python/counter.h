@@ -23,10 +23,19 @@ class Counter {
     std::uint64_t epoch = 0;
     std::int64_t step = 0;
     std::int64_t batch = 0;  // the largest seen in the epoch
+
+    friend bool operator==(const State&, const State&) = default;
+  };
+  /// A call that has taken its place.
+  struct Turn {
+    Place place;
+    State before, after;
   };
 
-  /// The place of a call on `count` samples; the next call comes after it.
-  Place next(std::int64_t count);
+  /// The turn of a call on `count` samples; the next call comes after it.
+  Turn next(std::int64_t count);
+  /// The call failed, so the next one has its place, unless others came after it.
+  void give_back(const Turn& turn);
   [[nodiscard]] State state() const;
   void set(const State& state);
 

@@ -36,8 +36,9 @@ struct Settings {
   Layout out_layout;
   MixOptions options;
   std::int64_t num_classes;
-  bool class_rule;  // the plan needs the labels
-  bool like_input;  // new arrays have the type and the layout of the input
+  bool class_rule;         // the plan needs the labels
+  bool like_input;         // new arrays have the type and the layout of the input
+  py::object mix_targets;  // of a plan and labels that are not classes in host memory
   /// Time that the last call spent in the library: what bench/python takes off a call's time.
   std::shared_ptr<std::atomic<std::int64_t>> library_ns =
       std::make_shared<std::atomic<std::int64_t>>(0);
@@ -78,40 +79,53 @@ void draw_ahead(PolicySampler& sampler, const Settings& settings, WantedPlan wan
   }
 }
 
-/// What became of the labels: class indices in host memory are mixed, for others there is the plan.
-struct Outcome {
-  std::shared_ptr<Plan> plan;
-  std::optional<MixedLabels> mixed;
+/// What became of the labels; both None without labels.
+struct Targets {
+  py::object terms = py::none();   // of class indices in host memory
+  py::object others = py::none();  // of all others
 };
 
-/// Draws a plan for the images and mixes them into `out`.
-Outcome mix_batch(PolicySampler& sampler, const Settings& settings, const Images& in,
-                  const MutableImageBatchView& out, const Place& place, const Classes& classes,
-                  std::int64_t stream) {
-  const py::gil_scoped_release release;
-  const auto begin = std::chrono::steady_clock::now();
-  Outcome outcome;
+/// Draws a plan for the images and mixes them into `out`, the labels first: a call that fails has
+/// changed no images.
+Targets mix_batch(PolicySampler& sampler, const Settings& settings, const Images& in,
+                  const MutableImageBatchView& out, const Place& place, py::handle labels,
+                  const Classes& classes, std::int64_t stream) {
+  using Clock = std::chrono::steady_clock;
   const BatchShape& shape = in.view().shape;
-  if (classes && std::ssize(*classes) != shape.count) {
-    fail_argument(fmt::format("labels must be one per image, got {} for {} images",
-                              std::ssize(*classes), shape.count));
-  }
   const WantedPlan wanted{shape.size(), shape.count, place};
-  outcome.plan = sampler.take(wanted);
-  if (!outcome.plan) outcome.plan = draw(sampler, settings, wanted, classes);
-  mix_arrays(*outcome.plan, in, out, settings.options, stream);
-  // The host has time while a device mixes.
-  if (in.device().cuda) draw_ahead(sampler, settings, wanted, *outcome.plan);
-  if (classes) {
-    outcome.mixed = mix_labels(outcome.plan->plan(), *classes, settings.num_classes);
-    outcome.plan.reset();
+  std::shared_ptr<Plan> plan;
+  std::optional<MixedLabels> mixed;
+  Clock::duration used{};
+  {
+    const py::gil_scoped_release release;
+    const auto begin = Clock::now();
+    if (classes && std::ssize(*classes) != shape.count) {
+      fail_argument(fmt::format("labels must be one per image, got {} for {} images",
+                                std::ssize(*classes), shape.count));
+    }
+    plan = sampler.take(wanted);
+    if (!plan) plan = draw(sampler, settings, wanted, classes);
+    if (classes) mixed = mix_labels(plan->plan(), *classes, settings.num_classes);
+    used += Clock::now() - begin;
   }
-  const std::chrono::nanoseconds used = std::chrono::steady_clock::now() - begin;
-  settings.library_ns->store(used.count(), std::memory_order_relaxed);
-  return outcome;
+  Targets targets;
+  if (mixed) {
+    targets.terms = label_terms(std::move(*mixed));
+  } else if (!labels.is_none()) {
+    targets.others = settings.mix_targets(plan, labels);
+  }
+  const py::gil_scoped_release release;
+  const auto begin = Clock::now();
+  mix_arrays(*plan, in, out, settings.options, stream);
+  // The host has time while a device mixes.
+  if (in.device().cuda) draw_ahead(sampler, settings, wanted, *plan);
+  plan.reset();
+  used += Clock::now() - begin;
+  settings.library_ns->store(std::chrono::nanoseconds(used).count(), std::memory_order_relaxed);
+  return targets;
 }
 
-/// Returns (plan, None), or (None, terms) if the labels are class indices in host memory.
+/// Returns what became of the labels: terms or others, both None without labels.
 py::tuple step(PolicySampler& sampler, const Settings& settings, const py::object& images,
                const py::object& out, const py::object& labels, std::int64_t batch,
                std::int64_t first, std::uint64_t epoch, std::int64_t stream,
@@ -119,10 +133,9 @@ py::tuple step(PolicySampler& sampler, const Settings& settings, const py::objec
   const Images in = Images::input(images, settings.layout, dlpack_stream);
   const Images to = Images::output(out, settings.out_layout, dlpack_stream);
   check_same_device(in, to);
-  Outcome outcome = mix_batch(sampler, settings, in, to.view(), {batch, first, epoch},
-                              classes_of(labels, dlpack_stream), stream);
-  if (!outcome.mixed) return py::make_tuple(outcome.plan, py::none());
-  return py::make_tuple(py::none(), label_terms(std::move(*outcome.mixed)));
+  const Targets targets = mix_batch(sampler, settings, in, to.view(), {batch, first, epoch}, labels,
+                                    classes_of(labels, dlpack_stream), stream);
+  return py::make_tuple(targets.terms, targets.others);
 }
 
 /// The arrays of a call of the usual kind.
@@ -168,27 +181,37 @@ struct QuickStep {
   /// NotImplemented, and nothing done, if the call is of another kind. Else the new images; with
   /// labels a tuple of them and what `step` returns.
   [[nodiscard]] py::object operator()(py::handle images, py::handle labels, py::handle out) const {
-    std::optional<QuickArrays> arrays = read_quick(settings, images, labels, out);
+    const std::optional<QuickArrays> arrays = read_quick(settings, images, labels, out);
     if (!arrays) return py::reinterpret_borrow<py::object>(Py_NotImplemented);
-    const Images& in = arrays->in;
-    const Place place = counter.next(in.view().shape.count);
+    const Counter::Turn turn = counter.next(arrays->in.view().shape.count);
+    try {
+      return run(*arrays, turn.place, images, labels, out);
+    } catch (...) {
+      counter.give_back(turn);
+      throw;
+    }
+  }
+
+  [[nodiscard]] py::object run(const QuickArrays& arrays, const Place& place, py::handle images,
+                               py::handle labels, py::handle out) const {
+    const Images& in = arrays.in;
     auto result = py::reinterpret_borrow<py::object>(out);
     MutableImageBatchView view = in.view();
     if (out.is_none()) {
       NewArray made = in.device().cuda ? torch_empty_like(images)
-                                       : new_array(arrays->framework, images, in.array());
+                                       : new_array(arrays.framework, images, in.array());
       result = std::move(made.object);
       view.data = made.data;
     }
-    if (arrays->out) {
-      check_same_device(in, *arrays->out);
-      view = arrays->out->view();
+    if (arrays.out) {
+      check_same_device(in, *arrays.out);
+      view = arrays.out->view();
     }
     const std::int64_t stream = in.device().cuda ? torch_stream(in.device().index) : 0;
-    Outcome outcome = mix_batch(sampler, settings, in, view, place, arrays->classes, stream);
+    const Targets targets =
+        mix_batch(sampler, settings, in, view, place, labels, arrays.classes, stream);
     if (labels.is_none()) return result;
-    if (!outcome.mixed) return py::make_tuple(result, outcome.plan, py::none());
-    return py::make_tuple(result, py::none(), label_terms(std::move(*outcome.mixed)));
+    return py::make_tuple(result, targets.terms, targets.others);
   }
 };
 
@@ -231,13 +254,14 @@ py::object quick_step(const py::object& sampler, const py::object& settings,
 void bind_step(py::module_& module) {
   py::class_<Settings>(module, "Settings")
       .def(py::init([](const char* layout, const char* out_layout, const MixOptions& options,
-                       std::int64_t num_classes, bool class_rule, bool like_input) {
+                       std::int64_t num_classes, bool class_rule, bool like_input,
+                       py::object mix_targets) {
              return Settings{
                  layout_from(layout), layout_from(out_layout), options, num_classes, class_rule,
-                 like_input};
+                 like_input,          std::move(mix_targets)};
            }),
            py::arg("layout"), py::arg("out_layout"), py::arg("options"), py::arg("num_classes"),
-           py::arg("class_rule"), py::arg("like_input"))
+           py::arg("class_rule"), py::arg("like_input"), py::arg("mix_targets"))
       .def_property_readonly("library_ns",
                              [](const Settings& settings) { return settings.library_ns->load(); });
   module.def("step", &step, py::arg("sampler"), py::arg("settings"), py::arg("images"),

@@ -218,3 +218,35 @@ def test_designs_pickle_and_mix():
     assert medley.Design.kronecker(rows, np.eye(1), 0.5).size == (2, 1)
     with pytest.raises(ValueError, match="matrix must have the shape 2x2"):
         medley.Design.dense((1, 2), np.eye(3), 0.5)
+
+
+@pytest.mark.parametrize("inplace", [False, True])
+@pytest.mark.parametrize(
+    "labels",
+    [
+        np.full(4, 7),
+        np.zeros(3, np.int64),
+        np.zeros((3, 5), np.float32),
+        np.zeros((4, 2, 2), np.int64),
+        [[1, 2], [3, 4]],
+    ],
+    ids=["class", "count", "vectors", "maps", "axes"],
+)
+def test_a_call_that_fails_changes_nothing(labels, inplace):
+    mix, other = (medley.Mixup(seed=1, num_classes=3) for _ in range(2))
+    x = random_images((4, 3, 8, 8))
+    before = x.copy()
+    out = None if inplace else np.zeros_like(x)
+    with pytest.raises(ValueError):
+        mix(x, labels, inplace=inplace, out=out)
+    assert mix.step == 0
+    np.testing.assert_array_equal(x, before)
+    assert inplace or not out.any()
+    np.testing.assert_array_equal(mix(x), other(x))
+
+
+def test_a_failed_larger_batch_is_forgotten():
+    mix = medley.Mixup(seed=1)
+    with pytest.raises(ValueError):
+        mix(random_images((8, 3, 4, 4)), np.zeros(3, np.int64))
+    assert mix.state_dict()["batch"] == 0
