@@ -33,6 +33,10 @@ void check_target(const FolderRequest& request) {
   if (fs::exists(target, ignored) && !fs::is_directory(target, ignored)) {
     throw InvalidArgument(fmt::format("--out must be a folder, {} is a file", request.output));
   }
+  if (fs::equivalent(target, request.input, ignored)) {
+    throw InvalidArgument(fmt::format(
+        "--out must be another folder than that of the images, got {}", request.output));
+  }
   if (!request.overwrite && fs::is_directory(target, ignored) && !fs::is_empty(target, ignored)) {
     throw InvalidArgument(fmt::format(
         "folder {} is not empty; name another one, or use --overwrite to replace files of the "
@@ -91,27 +95,28 @@ class FolderPlan {
   FolderPlan(const FolderRequest& request, const ImageFolder& folder)
       : request_(request),
         labels_(folder_labels(request, folder)),
-        order_(static_cast<std::size_t>(request.count)),
         sampler_(request.policy, folder.size(), request.seed) {
-    for (std::size_t i = 0; i < order_.size(); ++i) {
-      order_[i] = static_cast<std::int64_t>(i) % folder.count();
-    }
     draw_.dataset_size = folder.count();
     draw_.labels = labels_;
-    draw_.order = order_;
     draw_.threads = request.mix.threads;
-    // Draws that a batch shares come in one piece.
+    // Draws that a batch shares come in one piece, which has no image twice.
     const bool shared =
         request.policy.mode != Mode::sample || request.policy.pairing != Pairing::dataset;
-    draw_.batch = shared ? request.count
-                         : std::max<std::int64_t>(1, request.piece_values / folder.size().pixels());
+    draw_.batch = shared ? std::min(request.count, folder.count())
+                         : std::clamp<std::int64_t>(request.piece_values / folder.size().pixels(),
+                                                    1, request.count);
+    const std::int64_t pieces = (request.count + draw_.batch - 1) / draw_.batch;
+    for (std::int64_t i = 0; i < pieces * draw_.batch; ++i) order_.push_back(i % folder.count());
+    draw_.order = order_;
   }
 
   /// The plan of the outputs from `first` on, as many as one piece has.
   MixPlan next(std::int64_t first) {
     draw_.first = first;
-    draw_.count = std::min(draw_.batch, request_.count - first);
+    // The last batch is drawn whole, so that all its images have partners.
     MixPlan plan = sampler_.plan(draw_);
+    const std::int64_t wanted = std::min(draw_.batch, request_.count - first);
+    plan.entries.resize(static_cast<std::size_t>(wanted));
     ordered_json object = ordered_json::parse(to_json(plan, request_.masks));
     if (json_.is_null()) {
       json_ = std::move(object);

@@ -101,6 +101,27 @@ TEST_F(FolderMix, FullFoldersAreRefusedUnlessToldOtherwise) {
   EXPECT_EQ(read_file(path("out/mine")), "keep");
 }
 
+TEST_F(FolderMix, NeverWritesAmongItsImages) {
+  for (const char* out : {"in", "./in/"}) {
+    const Outcome refused = mix({"--out", out, "--count", "1", "--overwrite"});
+    EXPECT_EQ(refused.code, 2);
+    EXPECT_THAT(refused.err, HasSubstr("--out must be another folder"));
+  }
+}
+
+TEST_F(FolderMix, NoImageIsItsOwnPartnerInAnyTurn) {
+  for (const char* seed : {"1", "2", "3", "4"}) {
+    ASSERT_EQ(mix({"--out", "out", "--count", "7", "--pairing", "batch", "--no-self", "--seed",
+                   seed, "--overwrite"})
+                  .code,
+              0);
+    const json plan = json::parse(read_file(path("out/plan.json")));
+    int alone = 0;
+    for (const json& entry : plan["entries"]) alone += entry["own"] == entry["partner"] ? 1 : 0;
+    EXPECT_EQ(alone, 0);
+  }
+}
+
 TEST_F(FolderMix, BrokenImagesStopOrAreSkipped) {
   write_file(path("in/broken.png"), "no picture");
   const Outcome stopped = mix({"--out", "deep/out", "--count", "2"});
