@@ -1,6 +1,9 @@
 #pragma once
 
 #include <cassert>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -17,6 +20,9 @@ namespace medley {
 [[noreturn]] void fail_argument(const std::string& message);
 [[noreturn]] void fail_io(const std::string& message);
 [[noreturn]] void fail_cuda(const std::string& message);
+
+/// The product of numbers that are not negative, or none if it is too large for its type.
+std::optional<std::int64_t> product(std::initializer_list<std::int64_t> factors) noexcept;
 
 /// Refuses NaN and infinity: "alpha must be finite, got nan".
 double require_finite(const char* name, double value);

@@ -7,6 +7,7 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -57,9 +58,7 @@ class Pool {
     job->helpers = threads - 1;
     {
       const std::lock_guard lock(mutex_);
-      while (static_cast<int>(workers_.size()) < threads - 1) {
-        workers_.emplace_back([this] { serve(); });
-      }
+      start_workers(threads - 1);
       jobs_.push_back(job);
     }
     // Not all: those that may not join would only stand in line for the lock.
@@ -88,6 +87,16 @@ class Pool {
   }
 
  private:
+  /// Fewer if the system gives no more: the caller works as well.
+  void start_workers(int wanted) {
+    try {
+      while (static_cast<int>(workers_.size()) < wanted) {
+        workers_.emplace_back([this] { serve(); });
+      }
+    } catch (const std::system_error&) {  // NOLINT(bugprone-empty-catch)
+    }
+  }
+
   void serve() {
     std::unique_lock lock(mutex_);
     for (;;) {

@@ -9,10 +9,13 @@ namespace {
 
 template <typename View, typename T>
 View make_view(T* data, std::size_t size, DType dtype, const BatchShape& shape, Layout layout) {
+  const std::optional<std::int64_t> values =
+      product({shape.count, shape.channels, shape.height, shape.width});
   if (shape.count < 0 || shape.channels < 0 || shape.height < 0 || shape.width < 0 ||
-      static_cast<std::int64_t>(size) != shape.values()) {
+      values != static_cast<std::int64_t>(size)) {
     fail_argument(fmt::format("a {}x{}x{}x{} batch needs {} values, got {}", shape.count,
-                              shape.channels, shape.height, shape.width, shape.values(), size));
+                              shape.channels, shape.height, shape.width,
+                              values ? std::to_string(*values) : "too many", size));
   }
   return {data, dtype, layout, shape, dense_strides(shape, layout)};
 }

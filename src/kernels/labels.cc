@@ -35,7 +35,7 @@ void for_each_source(const MixPlan& plan, std::size_t b, std::int64_t images, co
 }
 
 void check_rows(const char* what, std::size_t got, std::int64_t rows, std::int64_t width) {
-  if (static_cast<std::int64_t>(got) != rows * width) {
+  if (product({rows, width}) != static_cast<std::int64_t>(got)) {
     fail_argument(fmt::format("{} must hold {}x{} values, got {}", what, rows, width, got));
   }
 }

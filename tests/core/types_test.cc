@@ -56,6 +56,13 @@ TEST(ViewOf, RefusesASpanOfAnotherSize) {
                   AllOf(HasSubstr("2x3x4x5"), HasSubstr("120"), HasSubstr("119"))));
 }
 
+TEST(ViewOf, RefusesShapesThatNoMemoryHolds) {
+  const std::vector<float> values(4);
+  constexpr BatchShape kWraps{(std::int64_t{1} << 62) + 1, 4, 1, 1};  // 4 modulo 2^64
+  EXPECT_THAT([&] { (void)view_of(values, kWraps); },
+              ThrowsMessage<InvalidArgument>(HasSubstr("needs too many values, got 4")));
+}
+
 TEST(ViewOf, RefusesNegativeSides) {
   const std::vector<float> values(4);
   EXPECT_THAT(
