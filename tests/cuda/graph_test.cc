@@ -74,6 +74,47 @@ TEST_F(CudaGraph, ReplaysAnEpochStepByStep) {
   MEDLEY_CUDA_CHECK(cudaStreamDestroy(stream));
 }
 
+TEST_F(CudaGraph, ImagesAndLabelsAreOfTheSameStep) {
+  constexpr std::int64_t kImages = 6;
+  constexpr std::int64_t kBatch = 2;
+  std::vector<MixPlan> steps(3);  // three, so that wrapping at 2^64 would show
+  for (std::int64_t s = 0; s < 3; ++s) {
+    MixPlan& plan = steps[static_cast<std::size_t>(s)];
+    plan.size = {1, 1};
+    plan.entries.resize(kBatch);
+    for (std::int64_t b = 0; b < kBatch; ++b) {
+      MixEntry& entry = plan.entries[static_cast<std::size_t>(b)];
+      entry.own.index = entry.partner.index = kBatch * s + b;
+    }
+  }
+  const cuda::DevicePlan plan(steps, kImages);
+  const BatchShape in_shape{kImages, 1, 1, 1};
+  const BatchShape out_shape{kBatch, 1, 1, 1};
+  const auto images = test::upload(std::vector<float>{0, 1, 2, 3, 4, 5});
+  const auto labels = test::upload(std::vector<std::int64_t>{0, 1, 2, 3, 4, 5});
+  cuda::DeviceArray<float> mixed(kBatch), weights(2 * kBatch);
+  cuda::DeviceArray<std::int64_t> classes(2 * kBatch);
+  const auto first_of = [&](cuda::StepIndex step) {
+    cuda::mix(
+        plan,
+        {images.get(), DType::f32, Layout::nchw, in_shape, dense_strides(in_shape, Layout::nchw)},
+        {mixed.get(), DType::f32, Layout::nchw, out_shape, dense_strides(out_shape, Layout::nchw)},
+        {}, nullptr, step);
+    cuda::mix_labels(plan, {labels.get(), kImages}, {classes.get(), 2 * kBatch},
+                     {weights.get(), 2 * kBatch}, nullptr, step);
+    const auto pixel = static_cast<std::int64_t>(test::download(mixed, 1)[0]);
+    EXPECT_EQ(test::download(classes, 1)[0], pixel);
+    return pixel;
+  };
+  const auto index = test::upload(std::vector<std::int64_t>{4});
+  EXPECT_EQ(first_of({}), 0);
+  EXPECT_EQ(first_of({nullptr, 2}), 4);
+  EXPECT_EQ(first_of({nullptr, -1}), 4);
+  EXPECT_EQ(first_of({index.get(), 0}), 2);
+  EXPECT_EQ(first_of({index.get(), -5}), 4);
+  EXPECT_EQ(first_of({index.get(), 1}), 4);
+}
+
 TEST_F(CudaGraph, PlansThatNeedMoreAreNotPutInPlace) {
   const Sampler flat(MixPolicy{.method = "mixup"}, {32, 32}, 1);
   const Sampler boxes(MixPolicy{.method = "cutmix"}, {32, 32}, 1);

@@ -1,6 +1,7 @@
 #include "kernels/cuda/labels.h"
 
 #include "kernels/cuda/check.h"
+#include "kernels/cuda/step_of.cuh"
 #include "medley/cuda.h"
 
 namespace medley::cuda {
@@ -9,8 +10,7 @@ namespace {
 constexpr int kThreads = 256;
 
 const __device__ LabelTerm* terms_of_step(const LabelParams& p) {
-  const std::int64_t step = p.step.index != nullptr ? (*p.step.index + p.step.offset) % p.steps : 0;
-  return p.terms + step * p.batch * p.count;
+  return p.terms + step_of(p.step.index, p.step.offset, p.steps) * p.batch * p.count;
 }
 
 __global__ void pair_labels(LabelParams p, std::int64_t* classes, float* weights) {

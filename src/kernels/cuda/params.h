@@ -4,6 +4,9 @@
 
 #include "kernels/lower.h"
 #include "kernels/output_pixel.h"
+#if defined(__CUDACC__)
+#include "kernels/cuda/step_of.cuh"
+#endif
 
 namespace medley::cuda {
 
@@ -17,7 +20,7 @@ struct MixParams {
   const DeviceEntry* entries;
   const LoweredTerm* terms;
   const float* fields;
-  const std::int64_t* step;  // null: step 0
+  const std::int64_t* step;  // null: 0
   std::int64_t step_offset;
   std::int64_t steps;
   std::int64_t batch;
@@ -47,13 +50,8 @@ struct ChannelAffine {
 };
 
 #if defined(__CUDACC__)
-/// The step that the kernel mixes.
 __device__ inline std::int64_t current_step(const MixParams& p) {
-  if (p.step == nullptr) return 0;
-  const auto wanted = static_cast<std::uint64_t>(__ldg(p.step) + p.step_offset);
-  const auto steps = static_cast<std::uint64_t>(p.steps);
-  // 64-bit division is slow, and hardly ever needed.
-  return static_cast<std::int64_t>(wanted < steps ? wanted : wanted % steps);
+  return step_of(p.step, p.step_offset, p.steps);
 }
 
 /// A copy of an entry of the current step; all its loads are under way together.
