@@ -27,7 +27,7 @@ class FMix final : public MaskLaw {
       for (std::int32_t kx = 0; kx <= size.width / 2; ++kx) {
         const double fx = static_cast<double>(kx) / size.width;
         const double frequency = std::max(std::sqrt(fx * fx + fy * fy), lowest);
-        amplitude_.push_back(std::pow(frequency, -policy.decay));
+        amplitude_.push_back(std::pow(frequency / lowest, -policy.decay));  // at most 1
       }
     }
   }

@@ -20,6 +20,13 @@ MixPolicy fmix(double lam, double soft = 0) {
   return policy;
 }
 
+TEST(FMix, AnyDecayGivesNoise) {
+  MixPolicy policy = fmix(0.5);
+  policy.decay = 1000;  // all but the lowest frequencies vanish
+  const MixPlan plan = test::draw_samples(policy, {8, 8}, 3, 4);
+  EXPECT_NE(test::values_of(plan, plan.entries[0]), test::values_of(plan, plan.entries[1]));
+}
+
 TEST(FMix, TakesLamOfThePixelsRoundedUpOrDownEquallyOften) {
   constexpr std::size_t kDraws = 2000;
   constexpr ImageSize kSize{5, 7};
