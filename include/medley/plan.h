@@ -109,7 +109,8 @@ struct MixPlan {
 };
 
 /// Throws InvalidArgument unless the plan is well formed: sizes > 0, all numbers finite, boxes,
-/// centres, fields and terms in range. `mix` and the label functions check this themselves.
+/// centres, fields and terms in range. The values of fields are not looked at. `mix` and the label
+/// functions check this themselves.
 void validate(const MixPlan& plan);
 
 /// Writes the mask of `entry` (weights of the own image, row-major) in double precision; `values`

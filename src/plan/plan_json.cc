@@ -88,6 +88,7 @@ Json entry_json(const MixPlan& plan, const MixEntry& entry,
   if (with_values) {
     std::vector<double> values(static_cast<std::size_t>(plan.size.pixels()));
     mask_values(plan, entry, values);
+    for (const double value : values) require_finite("a mask", value);
     Json rows = Json::array();
     for (auto row = values.begin(); row != values.end(); row += plan.size.width) {
       rows.push_back(Json(std::vector<double>(row, row + plan.size.width)));

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "core/check.h"
+#include "core/parallel.h"
 #include "core/rng.h"
 #include "plan/check_policy.h"
 #include "plan/method.h"
@@ -17,6 +18,7 @@ constexpr std::int64_t kMaxBatch = std::int64_t{1} << 32;
 
 /// How many samples are wanted. Throws InvalidArgument if the request breaks a rule.
 std::int64_t checked_count(const MixPolicy& policy, const PlanRequest& r) {
+  check_threads(r.threads);
   if (r.batch < 1 || r.batch > kMaxBatch) {
     fail_argument(fmt::format("batch must be in [1, {}], got {}", kMaxBatch, r.batch));
   }

@@ -112,6 +112,15 @@ TEST(PlanJson, WritesFieldsThatLieApartOrOverlap) {
   }
 }
 
+TEST(PlanJson, RefusesFieldsThatNoOneCanRead) {
+  MixPlan plan;
+  plan.size = {1, 2};
+  plan.entries.resize(1);
+  plan.entries[0].mask = FieldMask{0};
+  plan.fields = {std::numeric_limits<float>::quiet_NaN(), 0.5f};
+  EXPECT_THROW((void)to_json(plan, true), InvalidArgument);
+}
+
 TEST(PlanJson, SharesFieldsOfABatch) {
   MixPolicy policy = test::policy_of("fmix", kSize);
   policy.mode = Mode::batch;

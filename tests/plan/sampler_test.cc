@@ -143,6 +143,13 @@ TEST_P(PerSampleDraws, DoNotDependOnTheProcess) {
 INSTANTIATE_TEST_SUITE_P(Methods, PerSampleDraws, testing::ValuesIn(test::method_names()),
                          [](const auto& param) { return test::test_name(param.param); });
 
+TEST(Sampler, RefusesImpossibleNumbersOfThreads) {
+  PlanRequest request;
+  request.batch = 2;
+  request.threads = -3;
+  EXPECT_THROW((void)Sampler({}, {4, 4}, 0).plan(request), InvalidArgument);
+}
+
 TEST(Sampler, DrawsOfABatchDoNotDependOnTheBatchesAround) {
   for (const Mode mode : {Mode::sample, Mode::batch, Mode::pair}) {
     MixPolicy policy;
