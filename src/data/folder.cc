@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <fstream>
 #include <map>
+#include <set>
 #include <sstream>
 #include <system_error>
 #include <utility>
@@ -37,11 +38,12 @@ std::vector<fs::path> subfolders(const fs::path& folder) {
   return found;
 }
 
-/// All pictures in a folder and the folders in it.
-void list_deep(const fs::path& folder, std::vector<fs::path>& paths) {
+/// All pictures in a folder and the folders in it. Links may lead back to folders that were `seen`.
+void list_deep(const fs::path& folder, std::set<fs::path>& seen, std::vector<fs::path>& paths) {
+  if (!seen.insert(fs::canonical(folder)).second) return;
   const std::vector<fs::path> here = list_images(folder);
   paths.insert(paths.end(), here.begin(), here.end());
-  for (const fs::path& inner : subfolders(folder)) list_deep(inner, paths);
+  for (const fs::path& inner : subfolders(folder)) list_deep(inner, seen, paths);
 }
 
 /// FOLDER/CLASS/….jpg
@@ -53,7 +55,8 @@ Listing list_classes(const fs::path& folder, const ClassIndex& classes) {
       fail_io(fmt::format("{} is a class that the training images do not have", inner.string()));
     }
     const std::size_t before = listing.paths.size();
-    list_deep(inner, listing.paths);
+    std::set<fs::path> seen;
+    list_deep(inner, seen, listing.paths);
     if (listing.paths.size() == before) fail_io(fmt::format("{} has no images", inner.string()));
     listing.labels.resize(listing.paths.size(), known->second);
   }

@@ -68,6 +68,17 @@ TEST_F(ImageFolder, HasAFolderPerClass) {
   EXPECT_EQ(open_data("folder:" + path_.string()).train.count(), 3);
 }
 
+TEST_F(ImageFolder, FollowsLinksOnce) {
+  write_jpeg("train/cat/1.jpg");
+  write_jpeg("elsewhere/2.jpg");
+  write_jpeg("val/cat/9.jpg");
+  fs::create_directory_symlink(".", path_ / "train/cat/loop");
+  fs::create_directory_symlink("../../elsewhere", path_ / "train/cat/more");
+  fs::create_directory_symlink("../elsewhere", path_ / "train/dog");
+  const ImageData data = read_folder(path_);
+  EXPECT_THAT(data.train.labels, ElementsAre(0, 0, 1));
+}
+
 TEST_F(ImageFolder, MayBeTinyImageNet) {
   write_jpeg("train/n01/images/n01_0.JPEG");
   write_jpeg("train/n02/images/n02_0.JPEG");
