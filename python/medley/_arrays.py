@@ -89,8 +89,14 @@ class Framework:
         """The array in host memory."""
         return array
 
+    def check_constant(self, name: str, array: Any) -> None:
+        """Throws if gradients are asked for."""
+
+    def written(self, array: Any) -> None:
+        """Called with an array of the caller's after it was written to."""
+
     def finish(self, array: Any, stream: int) -> Any:
-        """Called with an output after the work on it was enqueued."""
+        """Called with a new output after the work on it was enqueued."""
         return array
 
 
@@ -155,20 +161,32 @@ class Torch(Framework):
 
         self._torch = torch
         self._dtypes = {getattr(torch, name): name for name in _TORCH_DTYPES}
+        # Of later versions; before, a change of no values does the same.
+        self._count_change = getattr(torch.autograd.graph, "increment_version", None) or (
+            lambda tensor: tensor[:0].zero_()
+        )
         _core.set_torch(
             torch.Tensor,
             torch.utils.dlpack.to_dlpack,
             getattr(torch._C, "_from_dlpack", torch.from_dlpack),
             torch.empty_like,
             getattr(torch._C, "_cuda_getCurrentRawStream", self._stream_of),
+            self.written,
             self._dtypes,
         )
 
-    def stream(self, array: Any) -> tuple[int, int | None]:
+    def check_constant(self, name: str, array: Any) -> None:
         if array.requires_grad:
             raise ValueError(
-                "images must not require gradients, since mixing has none; pass images.detach()"
+                f"{name} must not require gradients, since mixing has none; pass {name}.detach()"
             )
+
+    def written(self, array: Any) -> None:
+        if not array.is_inference():
+            self._count_change(array)
+
+    def stream(self, array: Any) -> tuple[int, int | None]:
+        self.check_constant("images", array)
         if not array.is_cuda:
             return 0, None
         # The work runs on the tensor's own stream, so nothing has to wait (-1).
@@ -304,7 +322,7 @@ class Jax(Framework):
     def finish(self, array: Any, stream: int) -> Any:
         if isinstance(array, _core.Buffer):
             return self.adopt(array)
-        _core.synchronize(stream)  # JAX works on streams of its own
+        _core.synchronize(array.__dlpack_device__()[1], stream)  # JAX works on streams of its own
         return array
 
     def adopt(self, buffer: _core.Buffer, like: Any = None) -> Any:

@@ -181,7 +181,7 @@ class Loader:
     def set_epoch(self, epoch: int) -> None:
         """The epoch that the next iteration goes through, from its beginning."""
         if epoch != self.batches.epoch:
-            self.batches.start = 0
+            self.batches.start = self._step = 0
         self.batches.epoch = epoch
 
     def state_dict(self) -> dict[str, int]:

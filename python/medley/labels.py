@@ -149,6 +149,7 @@ def mix_vectors(plan: _core.Plan, vectors: Any) -> Any:
     """
     vectors = as_array(vectors)
     framework = framework_of(vectors)
+    framework.check_constant("labels", vectors)
     return framework.adopt(_core.mix_rows(plan, framework.host(vectors)), vectors)
 
 

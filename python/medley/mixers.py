@@ -15,7 +15,7 @@ except ImportError:  # Python 3.10
 from . import _core
 from ._arrays import dtype_name, framework_of
 from .labels import MixedLabels, as_array, mix_targets
-from .pixels import output_for
+from .pixels import finished, output_for
 
 
 def _whole_number(name: str, value: Any) -> int:
@@ -170,19 +170,15 @@ class Mix:
     ) -> Any:
         framework = framework_of(images)
         stream, dlpack_stream = framework.stream(images)
-        fresh = out is None and not inplace
-        if out is not None and not inplace and type(out) is type(images) and framework.writable:
-            target = out
-        else:
-            target = output_for(
-                framework, images, out, inplace, self.layout, self.out_layout, self.dtype
-            )
+        target = output_for(
+            framework, images, out, inplace, self.layout, self.out_layout, self.dtype
+        )
         settings = self._settings if threads is None else self._settings_with(threads)
         labels = as_array(labels)
         terms, others = _core.step(
             self._sampler, settings, images, target, labels, *place, stream, dlpack_stream
         )
-        x = framework.finish(target, stream) if fresh else target
+        x = finished(framework, target, stream, fresh=out is None and not inplace)
         return x if labels is None else (x, self._labels_of(terms, others, labels))
 
     @contextmanager

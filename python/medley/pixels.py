@@ -66,7 +66,15 @@ def run(
     _core.apply(
         plan, images, target, layout, out_layout or layout, options, stream, dlpack_stream
     )
-    return framework.finish(target, stream) if out is None and not inplace else target
+    return finished(framework, target, stream, fresh=out is None and not inplace)
+
+
+def finished(framework: Framework, target: Any, stream: int, fresh: bool) -> Any:
+    """The output after the work on it was enqueued."""
+    if fresh:
+        return framework.finish(target, stream)
+    framework_of(target).written(target)
+    return target
 
 
 def output_for(
@@ -90,6 +98,7 @@ def output_for(
     if out is not None:
         if not framework_of(out).writable:
             raise ValueError("JAX arrays are immutable; out and inplace need another kind of array")
+        framework_of(out).check_constant("out", out)
         return out
     shape = tuple(framework.shape(images))
     wanted = _output_shape(plan, shape, layout, out_layout or layout)

@@ -50,10 +50,18 @@ def cross_entropy(
 def accuracy(logits: Tensor, labels: MixedLabels | Tensor) -> Tensor:
     """Mean weight of the predicted class: 1 where the prediction is the whole label.
 
-    logits: (N, C). The accuracy of training on mixed samples; at most the mean greatest weight.
+    logits: (N, C). labels: a `MixedLabels`, plain classes (N,) or soft labels (N, C). The accuracy
+    of training on mixed samples; at most the mean greatest weight.
     """
     prediction = logits.argmax(1)
     if not isinstance(labels, MixedLabels):
+        if labels.shape == logits.shape:
+            return labels.gather(1, prediction[:, None]).float().mean()
+        if labels.shape != prediction.shape:
+            raise ValueError(
+                f"labels must have the shape {tuple(prediction.shape)} or {tuple(logits.shape)}, "
+                f"got {tuple(labels.shape)}"
+            )
         return (prediction == labels).float().mean()
     classes = torch.as_tensor(labels.classes, device=logits.device)
     weights = torch.as_tensor(labels.weights, device=logits.device, dtype=torch.float32)

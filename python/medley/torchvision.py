@@ -84,7 +84,8 @@ class Mixed:
 def _replace(sample: Any, new: dict[int, Any]) -> Any:
     if isinstance(sample, dict):
         return {key: new.get(id(value), value) for key, value in sample.items()}
-    return type(sample)([new.get(id(value), value) for value in sample])
+    values = [new.get(id(value), value) for value in sample]
+    return sample._make(values) if hasattr(sample, "_make") else type(sample)(values)
 
 
 class MixUp(Mixed):

@@ -6,6 +6,7 @@
 #include <dlpack/dlpack.h>
 #include <fmt/format.h>
 
+#include "kernels/pixel.h"
 #include "medley/error.h"
 #include "python/buffer.h"
 #include "python/framework.h"
@@ -71,22 +72,6 @@ std::string type_name(py::handle object) {
   return py::str(py::type::handle_of(object).attr("__name__"));
 }
 
-float from_half(std::uint16_t bits) noexcept {
-  const std::uint32_t sign = (bits & 0x8000U) << 16U;
-  const std::uint32_t exponent = (bits >> 10U) & 0x1FU;
-  const std::uint32_t fraction = bits & 0x3FFU;
-  if (exponent == 0) {
-    const float value = static_cast<float>(fraction) * 0x1p-24F;
-    return sign != 0 ? -value : value;
-  }
-  const std::uint32_t wide = exponent == 31 ? 0x7F800000U | (fraction << 13U)
-                                            : ((exponent + 112U) << 23U) | (fraction << 13U);
-  const std::uint32_t all = sign | wide;
-  float value = 0;
-  std::memcpy(&value, &all, sizeof value);
-  return value;
-}
-
 template <typename T>
 T load(const std::byte* from) noexcept {
   T value;
@@ -117,13 +102,9 @@ To load_as(Element element, const std::byte* from) noexcept {
     case Element::f32:
       return static_cast<To>(load<float>(from));
     case Element::f16:
-      return static_cast<To>(from_half(load<std::uint16_t>(from)));
-    case Element::bf16: {
-      const std::uint32_t bits = std::uint32_t{load<std::uint16_t>(from)} << 16U;
-      float value = 0;
-      std::memcpy(&value, &bits, sizeof value);
-      return static_cast<To>(value);
-    }
+      return static_cast<To>(to_float(load<F16>(from)));
+    case Element::bf16:
+      return static_cast<To>(to_float(load<BF16>(from)));
   }
   return To{};
 }

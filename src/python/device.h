@@ -19,7 +19,7 @@ void mix_labels_on_device(const Plan& plan, std::span<const std::int64_t> labels
                           std::span<std::int64_t> classes, std::span<float> weights, Device device,
                           std::int64_t stream);
 
-/// Waits until the work on the stream is done.
-void synchronize(std::int64_t stream);
+/// Waits until the work on the stream of that device is done.
+void synchronize(int device, std::int64_t stream);
 
 }  // namespace medley::python

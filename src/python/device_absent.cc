@@ -24,6 +24,6 @@ void mix_labels_on_device(const Plan& /*plan*/, std::span<const std::int64_t> /*
   fail_no_cuda();
 }
 
-void synchronize(std::int64_t /*stream*/) { fail_no_cuda(); }
+void synchronize(int /*device*/, std::int64_t /*stream*/) { fail_no_cuda(); }
 
 }  // namespace medley::python

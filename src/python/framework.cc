@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "core/check.h"
 #include "python/buffer.h"
 #include "python/memory.h"
 
@@ -23,6 +24,7 @@ struct Torch {
   PyObject* from_dlpack = nullptr;
   PyObject* empty_like = nullptr;
   PyObject* stream = nullptr;
+  PyObject* written = nullptr;
   std::array<PyObject*, kElements> dtypes{};  // by element, null if it has none
 } torch;
 
@@ -124,8 +126,15 @@ py::object numpy_array(py::handle like, const Array& array, std::shared_ptr<std:
 }
 
 void set_torch(const py::object& tensor, const py::object& to_dlpack, const py::object& from_dlpack,
-               const py::object& empty_like, const py::object& stream, const py::dict& dtypes) {
-  torch = {keep(tensor), keep(to_dlpack), keep(from_dlpack), keep(empty_like), keep(stream), {}};
+               const py::object& empty_like, const py::object& stream, const py::object& written,
+               const py::dict& dtypes) {
+  torch = {keep(tensor),
+           keep(to_dlpack),
+           keep(from_dlpack),
+           keep(empty_like),
+           keep(stream),
+           keep(written),
+           {}};
   for (const auto& [dtype, name] : dtypes) {
     const Element element = element_from_name(name.cast<std::string>());
     torch.dtypes[static_cast<std::size_t>(element)] =
@@ -145,7 +154,11 @@ std::optional<TensorInfo> torch_info(py::handle tensor) {
   static const Name dtype("dtype");
   static const Name shape("shape");
   static const Name stride("stride");
+  static const Name is_neg("is_neg");
   try {
+    if (call_method(tensor, is_neg).ptr() == Py_True) {
+      fail_argument("a tensor whose signs are still to be flipped must be resolve_neg()'d first");
+    }
     const auto* const found = std::ranges::find(torch.dtypes, attribute(tensor, dtype).ptr());
     const std::optional<Device> device = device_of(tensor);
     if (found == torch.dtypes.end() || !device) return {};
@@ -163,6 +176,8 @@ bool torch_requires_grad(py::handle tensor) {
   static const Name requires_grad("requires_grad");
   return attribute(tensor, requires_grad).ptr() == Py_True;
 }
+
+void torch_written(py::handle tensor) { call(torch.written, tensor); }
 
 std::int64_t torch_stream(int device) {
   return call(torch.stream, py::int_(device)).cast<std::int64_t>();
@@ -194,7 +209,8 @@ void bind_framework(py::module_& module) {
   module.def(
       "set_numpy", [](const py::object& array) { numpy.array = keep(array); }, py::arg("array"));
   module.def("set_torch", &set_torch, py::arg("tensor"), py::arg("to_dlpack"),
-             py::arg("from_dlpack"), py::arg("empty_like"), py::arg("stream"), py::arg("dtypes"));
+             py::arg("from_dlpack"), py::arg("empty_like"), py::arg("stream"), py::arg("written"),
+             py::arg("dtypes"));
 }
 
 }  // namespace medley::python

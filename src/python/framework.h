@@ -37,6 +37,9 @@ struct TensorInfo {
 /// Whether a tensor is part of a graph of gradients.
 [[nodiscard]] bool torch_requires_grad(py::handle tensor);
 
+/// Tells PyTorch that a tensor's values have changed: gradients that need the old ones are errors.
+void torch_written(py::handle tensor);
+
 /// The current stream of a CUDA device, as a number.
 [[nodiscard]] std::int64_t torch_stream(int device);
 

@@ -41,6 +41,21 @@ MixOptions make_options(const std::vector<float>& mean, const std::vector<float>
   return options;
 }
 
+/// Images of another size than the plan's are a mistake unless windows cut them out.
+void check_size(const MixPlan& plan, ImageSize images) {
+  if (images == plan.size) return;
+  const auto has_window = [](const MixEntry& entry) {
+    return !entry.own.whole() || !entry.partner.whole();
+  };
+  if (std::ranges::any_of(plan.entries, has_window) ||
+      std::ranges::any_of(plan.terms, [](const MixTerm& term) { return !term.source.whole(); })) {
+    return;
+  }
+  throw InvalidArgument(
+      fmt::format("images must have the size of the plan, {}x{} (height x width), got {}x{}",
+                  plan.size.height, plan.size.width, images.height, images.width));
+}
+
 /// Mixes `images` into `out`; both are arrays. `stream` is the CUDA stream to work on, as a number;
 /// `dlpack_stream` is what producers are told about it.
 bool apply(const Plan& plan, const py::object& images, const py::object& out, const char* layout,
@@ -49,6 +64,7 @@ bool apply(const Plan& plan, const py::object& images, const py::object& out, co
   const Images in = Images::input(images, layout_from(layout), dlpack_stream);
   const Images to = Images::output(out, layout_from(out_layout), dlpack_stream);
   check_same_device(in, to);
+  check_size(plan.plan(), in.view().shape.size());
   const py::gil_scoped_release release;
   mix_arrays(plan, in, to.view(), options, stream);
   return in.copied();
@@ -105,7 +121,7 @@ void bind_mix(py::module_& module) {
              "How an array is seen: shape (N, C, H, W), dtype, layout in memory, whether it must "
              "be copied.");
   module.def("describe", &describe_array, py::arg("array"), "(dtype, shape) of an array.");
-  module.def("synchronize", &synchronize, py::arg("stream"),
+  module.def("synchronize", &synchronize, py::arg("device"), py::arg("stream"),
              py::call_guard<py::gil_scoped_release>());
   module.def(
       "backends",

@@ -154,7 +154,10 @@ std::optional<QuickArrays> read_quick(const Settings& settings, py::handle image
                      (labels.is_none() || framework_of(labels) != Framework::other);
   if (!known) return {};
   try {
-    if (framework == Framework::torch && torch_requires_grad(images)) return {};
+    if (framework == Framework::torch &&
+        (torch_requires_grad(images) || (!out.is_none() && torch_requires_grad(out)))) {
+      return {};
+    }
     QuickArrays arrays{framework, Images::input(images, settings.layout, {}), {}, {}};
     if (out.is_none()) {
       const Array& array = arrays.in.array();
@@ -210,6 +213,7 @@ struct QuickStep {
     const std::int64_t stream = in.device().cuda ? torch_stream(in.device().index) : 0;
     const Targets targets =
         mix_batch(sampler, settings, in, view, place, labels, arrays.classes, stream);
+    if (arrays.out && arrays.framework == Framework::torch) torch_written(out);
     if (labels.is_none()) return result;
     return py::make_tuple(result, targets.terms, targets.others);
   }

@@ -87,3 +87,13 @@ def test_wrong_sizes():
     with pytest.raises(ValueError, match="batch_size must be >= 1"):
         Batches(10, 0)
     assert len(Batches(10, 4, drop_last=True)) == 2
+
+
+def test_a_new_epoch_starts_at_its_first_batch(expected):
+    first = loader()
+    batches(first, 0)
+    first.set_epoch(1)
+    assert first.state_dict() == {"epoch": 1, "step": 0}
+    again = loader()
+    again.load_state_dict(first.state_dict())
+    assert same(batches(again, 1), expected[1])

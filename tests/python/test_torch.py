@@ -323,3 +323,63 @@ def test_cuda_tensors_need_a_cuda_build():
         pytest.skip("built with CUDA")
     with pytest.raises(ValueError, match="MEDLEY_BUILD_CUDA"):
         medley.Mixup()(torch.rand(2, 3, 4, 4).cuda())
+
+
+def test_signs_that_are_still_to_be_flipped_are_refused():
+    images = torch.randn(4, 3, 8, 8, dtype=torch.complex64).conj().imag
+    assert images.is_neg()
+    with pytest.raises(ValueError, match="resolve_neg"):
+        medley.NoMix()(images)
+    assert torch.equal(medley.NoMix()(images.resolve_neg()), images)
+
+
+@pytest.mark.parametrize("inplace", [False, True])
+def test_gradients_notice_that_their_input_was_overwritten(inplace):
+    images = torch.rand(4, 3, 8, 8)
+    weight = torch.rand(3, 3, 1, 1, requires_grad=True)
+    loss = torch.nn.functional.conv2d(images, weight).sum()
+    if inplace:
+        medley.CutMix(seed=1)(images, inplace=True)
+    else:
+        medley.CutMix(seed=1)(images.clone(), out=images)
+    with pytest.raises(RuntimeError, match="inplace operation"):
+        loss.backward()
+
+
+def test_plans_count_as_changes_too():
+    images = torch.rand(4, 3, 8, 8)
+    before = images._version
+    medley.apply(medley.Mixup().plan(batch=4, size=8), images, inplace=True)
+    assert images._version == before + 1
+
+
+def test_nothing_that_requires_gradients_is_written_to_or_mixed_into_labels():
+    images = torch.rand(4, 3, 8, 8)
+    with pytest.raises(ValueError, match="out must not require gradients"):
+        medley.Mixup()(images, out=torch.zeros_like(images, requires_grad=True))
+    with pytest.raises(ValueError, match="labels must not require gradients"):
+        medley.Mixup()(images, torch.rand(4, 2, requires_grad=True))
+
+
+def test_inference_tensors_can_be_written_to():
+    with torch.inference_mode():
+        images = torch.rand(4, 3, 8, 8)
+        medley.Mixup()(images, inplace=True)
+    medley.Mixup()(torch.rand(4, 3, 8, 8), out=images)
+
+
+def test_accuracy_of_plain_and_soft_labels():
+    logits = torch.eye(4) * 10
+    assert medley.torch.accuracy(logits, torch.arange(4)) == 1
+    assert medley.torch.accuracy(logits, torch.eye(4)) == 1
+    assert medley.torch.accuracy(logits, torch.full((4, 4), 0.25)) == 0.25
+    with pytest.raises(ValueError, match="labels must have the shape"):
+        medley.torch.accuracy(logits, torch.eye(4)[:, :3])
+
+
+def test_named_samples_keep_their_kind():
+    from collections import namedtuple
+
+    sample = namedtuple("Sample", "images labels")(torch.rand(4, 3, 8, 8), torch.arange(4))
+    mixed = medley.torchvision.CutMix(num_classes=4)(sample)
+    assert type(mixed) is type(sample) and mixed.labels.shape == (4, 4)

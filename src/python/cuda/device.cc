@@ -58,7 +58,8 @@ void mix_labels_on_device(const Plan& plan, std::span<const std::int64_t> labels
                    weights, stream_of(stream));
 }
 
-void synchronize(std::int64_t stream) {
+void synchronize(int device, std::int64_t stream) {
+  const CurrentDevice current(device);  // the default stream is another one on each device
   MEDLEY_CUDA_CHECK(cudaStreamSynchronize(stream_of(stream)));
 }
 
