@@ -80,6 +80,9 @@ GaussianDesign design_from_object(const json& object, const std::string& name) {
   }
   const ImageSize size = {side(object, "height", name), side(object, "width", name)};
   const json& mean = member(object, "mean", name);
+  if (object.contains("matrix") && (object.contains("rows") || object.contains("columns"))) {
+    fail_content(name, R"(expected either "matrix" or "rows" and "columns", got both)");
+  }
   if (!object.contains("matrix")) {
     const std::vector<double> rows = matrix(object, "rows", size.height, name);
     const std::vector<double> columns = matrix(object, "columns", size.width, name);

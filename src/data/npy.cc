@@ -80,7 +80,8 @@ NpyFile read_npy_file(const std::filesystem::path& path) {
   file.type = descr.substr(1, 3);
   constexpr std::string_view kTypes[] = {"|u1", "|i1", "<u2", "<i2", "<u4", "<i4", "<u8", "<i8"};
   if (std::ranges::find(kTypes, file.type) == std::end(kTypes)) {
-    fail_io(fmt::format("{} must hold whole numbers, got type '{}'", file.name, file.type));
+    fail_io(fmt::format("{} must hold whole numbers of this machine's byte order, got type '{}'",
+                        file.name, file.type));
   }
   file.shape = parse_shape(file, field(file, header, "shape"));
   std::uint64_t expected = file.value_size();

@@ -84,9 +84,12 @@ std::vector<std::string_view> method_order() {
 
 void check_same_data(const ResultFile& a, const ResultFile& b) {
   if (a.result.data == b.result.data) return;
-  fail_argument(fmt::format("{} and {} have results of {} on different data ({} {}, {} {})",
-                            a.path.string(), b.path.string(), a.result.model(), a.result.data.name,
-                            a.result.data.hash, b.result.data.name, b.result.data.hash));
+  const auto text = [](const DataSummary& data) {
+    return fmt::format("{} {} with {} test images", data.name, data.hash, data.test);
+  };
+  fail_argument(fmt::format("{} and {} have results of {} on different data ({}; {})",
+                            a.path.string(), b.path.string(), a.result.model(), text(a.result.data),
+                            text(b.result.data)));
 }
 
 void check_same_cell(const ResultFile& a, const ResultFile& b) {

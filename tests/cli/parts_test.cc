@@ -66,6 +66,8 @@ TEST(DesignFile, SaysWhatIsWrong) {
   EXPECT_THAT(message("{"), HasSubstr("d.json: not a design"));
   EXPECT_EQ(message("[]"), "d.json: expected a JSON object");
   EXPECT_THAT(message(R"({"schema": "x"})"), HasSubstr("medley.design/1"));
+  EXPECT_THAT(message(R"({"height": 1, "width": 1, "mean": 0, "matrix": [[1]], "rows": [[1]]})"),
+              HasSubstr("got both"));
   EXPECT_EQ(message(R"({"height": 1})"), "d.json: \"width\" is missing");
   EXPECT_THAT(message(R"({"height": 0, "width": 1})"), HasSubstr("\"height\" must be"));
   EXPECT_THAT(message(R"({"height": 1e30, "width": 1})"), HasSubstr("\"height\" must be"));

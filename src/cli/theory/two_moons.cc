@@ -158,8 +158,7 @@ Command add_two_moons(CLI::App& theory) {
       ->group(group);
   add_integer(*app, "--steps", command->steps, "steps of gradient descent to train")->group(group);
   command->output.add_to(*app, "medley.two-moons/1, with --train medley.two-moons-training/1");
-  add_path(*app, "--png", command->picture, "FILE", "with --train: draw the curves")
-      ->group("Output");
+  add_png(*app, "--png", command->picture, "with --train: draw the curves")->group("Output");
   add_help(*app);
   return {app, [command] { return run(*command); }};
 }
