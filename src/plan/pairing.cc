@@ -127,13 +127,16 @@ std::vector<std::int64_t> draw_batch_partners(const BatchPairing& rules, std::in
   return partners;
 }
 
+ClassIndex::ClassIndex(std::span<const std::int64_t> all)
+    : labels(all.begin(), all.end()), by_class(identity(std::ssize(all))) {
+  std::ranges::stable_sort(by_class, {},
+                           [&](std::int64_t i) { return labels[static_cast<std::size_t>(i)]; });
+}
+
 DatasetPairing::DatasetPairing(std::int64_t size, bool no_self, ClassRule classes,
-                               std::span<const std::int64_t> labels)
-    : size_(size), no_self_(no_self), classes_(classes), labels_(labels) {
-  if (classes == ClassRule::any) return;
-  by_class_ = identity(size);
-  std::ranges::stable_sort(by_class_, {},
-                           [&](std::int64_t i) { return labels_[static_cast<std::size_t>(i)]; });
+                               const ClassIndex* index)
+    : size_(size), no_self_(no_self), classes_(classes), index_(index) {
+  MEDLEY_DCHECK(classes == ClassRule::any || index != nullptr);
 }
 
 std::int64_t DatasetPairing::draw(std::int64_t own, std::int32_t round, std::uint64_t seed,
@@ -153,26 +156,27 @@ std::int64_t DatasetPairing::draw(std::int64_t own, std::int32_t round, std::uin
       }
       continue;
     }
-    // The class of `own` is the stretch [begin, end) of by_class_.
-    const std::int64_t label = labels_[static_cast<std::size_t>(own)];
-    const auto class_of = [&](std::int64_t i) { return labels_[static_cast<std::size_t>(i)]; };
-    const std::int64_t begin =
-        std::ranges::lower_bound(by_class_, label, {}, class_of) - by_class_.begin();
-    const std::int64_t end =
-        std::ranges::upper_bound(by_class_, label, {}, class_of) - by_class_.begin();
+    // The class of `own` is the stretch [begin, end) of by_class.
+    const std::vector<std::int64_t>& by_class = index_->by_class;
+    const auto class_of = [&](std::int64_t i) {
+      return index_->labels[static_cast<std::size_t>(i)];
+    };
+    const auto stretch = std::ranges::equal_range(by_class, class_of(own), {}, class_of);
+    const std::int64_t begin = stretch.begin() - by_class.begin();
+    const std::int64_t end = stretch.end() - by_class.begin();
     if (classes_ == ClassRule::other) {
       const std::int64_t others = size_ - (end - begin);
       if (others == 0) continue;
       const std::int64_t k = below(others);
-      partner = by_class_[static_cast<std::size_t>(k < begin ? k : k + (end - begin))];
+      partner = by_class[static_cast<std::size_t>(k < begin ? k : k + (end - begin))];
       continue;
     }
     const std::int64_t members = end - begin - (no_self_ ? 1 : 0);
     if (members == 0) continue;
     std::int64_t k = begin + below(members);
     // Skip the own sample, whose place in the stretch is known by its index.
-    if (no_self_ && by_class_[static_cast<std::size_t>(k)] >= own) ++k;
-    partner = by_class_[static_cast<std::size_t>(k)];
+    if (no_self_ && by_class[static_cast<std::size_t>(k)] >= own) ++k;
+    partner = by_class[static_cast<std::size_t>(k)];
   }
   return partner;
 }

@@ -24,12 +24,20 @@ struct BatchPairing {
                                                             std::uint64_t seed, std::uint64_t epoch,
                                                             std::uint64_t batch_ordinal);
 
-/// Draws partners from a whole data set by its labels and rules; built once, used for each sample.
+/// The classes of a data set and who belongs to which. Sorting a large one takes longer than a
+/// plan.
+struct ClassIndex {
+  explicit ClassIndex(std::span<const std::int64_t> labels);
+
+  std::vector<std::int64_t> labels;
+  std::vector<std::int64_t> by_class;  // data-set indices sorted by (class, index)
+};
+
+/// Draws partners from a whole data set by its classes and rules.
 class DatasetPairing {
  public:
-  /// `labels` is empty or has `size` entries and must outlive the object.
-  DatasetPairing(std::int64_t size, bool no_self, ClassRule classes,
-                 std::span<const std::int64_t> labels);
+  /// `index` must outlive the object; null if `classes` is `any`.
+  DatasetPairing(std::int64_t size, bool no_self, ClassRule classes, const ClassIndex* index);
 
   /// A data-set index for the sample at data-set index `own`; `own` itself if none is eligible.
   [[nodiscard]] std::int64_t draw(std::int64_t own, std::int32_t round, std::uint64_t seed,
@@ -39,8 +47,7 @@ class DatasetPairing {
   std::int64_t size_;
   bool no_self_;
   ClassRule classes_;
-  std::span<const std::int64_t> labels_;
-  std::vector<std::int64_t> by_class_;  // data-set indices sorted by (class, index)
+  const ClassIndex* index_;
 };
 
 }  // namespace medley

@@ -59,7 +59,7 @@ std::vector<std::vector<std::int64_t>> PlanBuilder::find_partners() const {
   const std::int32_t others = in_.law.sources() - 1;
   std::vector<std::vector<std::int64_t>> result(static_cast<std::size_t>(others));
   if (dataset_) {
-    const DatasetPairing pairing(r.dataset_size, policy.no_self, policy.classes, r.labels);
+    const DatasetPairing pairing(r.dataset_size, policy.no_self, policy.classes, in_.classes);
     for (std::int32_t k = 0; k < others; ++k) {
       auto& column = result[static_cast<std::size_t>(k)];
       column.reserve(static_cast<std::size_t>(in_.count));

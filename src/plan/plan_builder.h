@@ -8,6 +8,7 @@
 #include "medley/policy.h"
 #include "medley/sampler.h"
 #include "plan/method.h"
+#include "plan/pairing.h"
 
 namespace medley {
 
@@ -19,6 +20,7 @@ struct PlanInputs {
   std::uint64_t seed;
   const PlanRequest& request;
   std::int64_t count;
+  const ClassIndex* classes;  // of the data set, if partners come from it and their classes matter
 };
 
 /// Makes one plan, step by step: partners, units that share a draw, draws, entries.

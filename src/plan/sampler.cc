@@ -1,5 +1,7 @@
 #include "medley/sampler.h"
 
+#include <algorithm>
+#include <mutex>
 #include <utility>
 
 #include <fmt/format.h>
@@ -9,6 +11,7 @@
 #include "core/rng.h"
 #include "plan/check_policy.h"
 #include "plan/method.h"
+#include "plan/pairing.h"
 #include "plan/plan_builder.h"
 
 namespace medley {
@@ -80,6 +83,27 @@ std::int64_t checked_count(const MixPolicy& policy, const PlanRequest& r) {
   return count;
 }
 
+/// The class index of the last data set, which serves again as long as the labels are the same.
+class LastClassIndex {
+ public:
+  [[nodiscard]] std::shared_ptr<const ClassIndex> of(std::span<const std::int64_t> labels) const {
+    std::shared_ptr<const ClassIndex> index;
+    {
+      const std::lock_guard lock(mutex_);
+      index = last_;
+    }
+    if (index && std::ranges::equal(index->labels, labels)) return index;
+    index = std::make_shared<const ClassIndex>(labels);
+    const std::lock_guard lock(mutex_);
+    last_ = index;
+    return index;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  mutable std::shared_ptr<const ClassIndex> last_;
+};
+
 }  // namespace
 
 struct Sampler::Impl {
@@ -87,6 +111,7 @@ struct Sampler::Impl {
   ImageSize size;
   std::uint64_t seed;
   std::unique_ptr<MaskLaw> law;
+  std::unique_ptr<const LastClassIndex> classes;
 };
 
 Sampler::Sampler(MixPolicy policy, ImageSize size, std::uint64_t seed) {
@@ -97,7 +122,8 @@ Sampler::Sampler(MixPolicy policy, ImageSize size, std::uint64_t seed) {
                               size.height, size.width));
   }
   auto law = entry.make(policy, size);
-  impl_ = std::make_unique<const Impl>(Impl{std::move(policy), size, seed, std::move(law)});
+  impl_ = std::make_unique<const Impl>(Impl{std::move(policy), size, seed, std::move(law),
+                                            std::make_unique<const LastClassIndex>()});
 }
 
 Sampler::~Sampler() = default;
@@ -110,7 +136,13 @@ std::uint64_t Sampler::seed() const noexcept { return impl_->seed; }
 
 MixPlan Sampler::plan(const PlanRequest& request) const {
   const std::int64_t count = checked_count(impl_->policy, request);
-  return PlanBuilder({impl_->policy, *impl_->law, impl_->size, impl_->seed, request, count})
+  const MixPolicy& policy = impl_->policy;
+  std::shared_ptr<const ClassIndex> classes;
+  if (policy.pairing == Pairing::dataset && policy.classes != ClassRule::any) {
+    classes = impl_->classes->of(request.labels);
+  }
+  return PlanBuilder(
+             {impl_->policy, *impl_->law, impl_->size, impl_->seed, request, count, classes.get()})
       .build();
 }
 

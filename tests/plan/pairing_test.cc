@@ -226,17 +226,17 @@ std::vector<std::int64_t> dataset_counts(const DatasetPairing& pairing, std::int
 }
 
 TEST(DatasetPairing, IsUniformAndMayBeSelf) {
-  const DatasetPairing pairing(10, false, ClassRule::any, {});
+  const DatasetPairing pairing(10, false, ClassRule::any, nullptr);
   EXPECT_LT(test::chi_square(dataset_counts(pairing, 3, 10, 20000)), test::chi_square_bound(9));
 }
 
 TEST(DatasetPairing, OfLaterPartnersIsUniformToo) {
-  const DatasetPairing pairing(10, false, ClassRule::any, {});
+  const DatasetPairing pairing(10, false, ClassRule::any, nullptr);
   EXPECT_LT(test::chi_square(dataset_counts(pairing, 3, 10, 20000, 3)), test::chi_square_bound(9));
 }
 
 TEST(DatasetPairing, WithoutSelfIsUniformOverTheOthers) {
-  const DatasetPairing pairing(10, true, ClassRule::any, {});
+  const DatasetPairing pairing(10, true, ClassRule::any, nullptr);
   for (const std::int64_t own : {0, 4, 9}) {
     auto counts = dataset_counts(pairing, own, 10, 20000);
     EXPECT_EQ(counts[static_cast<std::size_t>(own)], 0);
@@ -259,36 +259,37 @@ void expect_uniform_over(const std::vector<std::int64_t>& counts, const std::set
 }
 
 TEST(DatasetPairing, OfTheSameClassIsUniformOverIt) {
-  const Indices labels = {2, 0, 2, 1, 2, 0, 2};
-  const DatasetPairing pairing(7, false, ClassRule::same, labels);
+  const ClassIndex index(Indices{2, 0, 2, 1, 2, 0, 2});
+  const DatasetPairing pairing(7, false, ClassRule::same, &index);
   expect_uniform_over(dataset_counts(pairing, 2, 7, 8000), {0, 2, 4, 6});
 }
 
 TEST(DatasetPairing, OfTheSameClassWithoutSelfIsUniformOverTheRest) {
-  const Indices labels = {2, 0, 2, 1, 2, 0, 2};
-  const DatasetPairing pairing(7, true, ClassRule::same, labels);
+  const ClassIndex index(Indices{2, 0, 2, 1, 2, 0, 2});
+  const DatasetPairing pairing(7, true, ClassRule::same, &index);
   expect_uniform_over(dataset_counts(pairing, 0, 7, 8000), {2, 4, 6});
   expect_uniform_over(dataset_counts(pairing, 2, 7, 8000), {0, 4, 6});
   expect_uniform_over(dataset_counts(pairing, 6, 7, 8000), {0, 2, 4});
 }
 
 TEST(DatasetPairing, OfAnotherClassIsUniformOverTheOthers) {
-  const Indices labels = {2, 0, 2, 1, 2, 0, 2};
-  const DatasetPairing pairing(7, false, ClassRule::other, labels);
+  const ClassIndex index(Indices{2, 0, 2, 1, 2, 0, 2});
+  const DatasetPairing pairing(7, false, ClassRule::other, &index);
   expect_uniform_over(dataset_counts(pairing, 2, 7, 8000), {1, 3, 5});
   expect_uniform_over(dataset_counts(pairing, 3, 7, 8000), {0, 1, 2, 4, 5, 6});
 }
 
 TEST(DatasetPairing, WithoutAnEligiblePartnerIsSelf) {
-  const Indices one_class(4, 1), all_differ = {0, 1, 2, 3};
-  EXPECT_EQ(DatasetPairing(4, false, ClassRule::other, one_class).draw(2, 1, kSeed, 0, 0), 2);
-  EXPECT_EQ(DatasetPairing(4, true, ClassRule::same, all_differ).draw(2, 1, kSeed, 0, 0), 2);
-  EXPECT_EQ(DatasetPairing(1, true, ClassRule::any, {}).draw(0, 1, kSeed, 0, 0), 0);
+  const ClassIndex one_class(Indices(4, 1));
+  const ClassIndex all_differ(Indices{0, 1, 2, 3});
+  EXPECT_EQ(DatasetPairing(4, false, ClassRule::other, &one_class).draw(2, 1, kSeed, 0, 0), 2);
+  EXPECT_EQ(DatasetPairing(4, true, ClassRule::same, &all_differ).draw(2, 1, kSeed, 0, 0), 2);
+  EXPECT_EQ(DatasetPairing(1, true, ClassRule::any, nullptr).draw(0, 1, kSeed, 0, 0), 0);
 }
 
 TEST(DatasetPairing, ReachesAllOfALargeDataSet) {
   constexpr std::int64_t kSize = std::int64_t{1} << 40;
-  const DatasetPairing pairing(kSize, true, ClassRule::any, {});
+  const DatasetPairing pairing(kSize, true, ClassRule::any, nullptr);
   std::int64_t largest = 0;
   for (std::uint64_t ordinal = 0; ordinal < 100; ++ordinal) {
     largest = std::max(largest, pairing.draw(0, 1, kSeed, 0, ordinal));

@@ -143,6 +143,22 @@ TEST_P(PerSampleDraws, DoNotDependOnTheProcess) {
 INSTANTIATE_TEST_SUITE_P(Methods, PerSampleDraws, testing::ValuesIn(test::method_names()),
                          [](const auto& param) { return test::test_name(param.param); });
 
+TEST(Sampler, SeesThatLabelsHaveChanged) {
+  MixPolicy policy;
+  policy.pairing = Pairing::dataset;
+  policy.classes = ClassRule::same;
+  policy.no_self = true;
+  const Sampler sampler(policy, {2, 2}, 1);
+  std::vector<std::int64_t> labels = {0, 0, 1, 1};
+  PlanRequest request;
+  request.batch = 1;
+  request.dataset_size = 4;
+  request.labels = labels;
+  EXPECT_EQ(sampler.plan(request).entries[0].partner.index, 1);
+  labels = {0, 1, 0, 1};
+  EXPECT_EQ(sampler.plan(request).entries[0].partner.index, 2);
+}
+
 TEST(Sampler, RefusesImpossibleNumbersOfThreads) {
   PlanRequest request;
   request.batch = 2;
