@@ -33,7 +33,7 @@ Interval place(RandomStream& random, std::int32_t n, std::int32_t side,
 }  // namespace
 
 std::int32_t box_side(std::int32_t n, double area) noexcept {
-  const double target = area * n * n * (1.0 + 1e-12);
+  const double target = area * n * n * (1.0 + kAreaTolerance);
   auto side = static_cast<std::int32_t>(std::sqrt(target));
   while (static_cast<double>(side) * side > target) --side;
   while (static_cast<double>(side + 1) * (side + 1) <= target) ++side;

@@ -8,8 +8,12 @@
 
 namespace medley {
 
+/// Relative: a box gains a pixel when its area is this close to the one that takes it, so that
+/// rounding of an area does not cost a side.
+inline constexpr double kAreaTolerance = 1e-12;
+
 /// Side of a box of relative area `area` on an axis of n pixels: floor(n sqrt(area)), safe against
-/// rounding of the root (the largest s with s^2 <= area n^2 (1 + 1e-12)). area in [0, 1].
+/// rounding (the largest s with s^2 <= area n^2 (1 + kAreaTolerance)). area in [0, 1].
 [[nodiscard]] std::int32_t box_side(std::int32_t n, double area) noexcept;
 
 /// A box of relative area `area`, placed at random; `inside` and `outside` are left at 0 and 1.

@@ -25,20 +25,6 @@ double paper_outside(double lam, double ratio) {
   return rest > 0 ? lam / rest : 1;
 }
 
-/// Relative areas at which a side of the box gains a pixel, within (0, 1], and both ends.
-std::vector<double> area_breaks(ImageSize size) {
-  std::vector<double> breaks = {0, 1};
-  for (const std::int32_t n : {size.height, size.width}) {
-    for (std::int32_t s = 1; s < n; ++s) {
-      const double share = static_cast<double>(s) / n;
-      breaks.push_back(share * share);
-    }
-  }
-  std::sort(breaks.begin(), breaks.end());
-  breaks.erase(std::unique(breaks.begin(), breaks.end()), breaks.end());
-  return breaks;
-}
-
 SideMoments& entry(SideTable& table, ImageSize size, double area) {
   return table[{box_side(size.height, area), box_side(size.width, area)}];
 }
@@ -56,11 +42,7 @@ void add_point(SideTable& table, ImageSize size, double lam, double ratio, doubl
 /// Adds lam ~ Beta for a fixed ratio: cells of constant sides, exact in lam.
 void add_beta_lam(SideTable& table, ImageSize size, const LamFamily& lam, double ratio,
                   bool paper) {
-  double from = 0;  // of the partner's share 1 - lam
-  for (const double area : area_breaks(size)) {
-    if (area == 0) continue;
-    const double to = ratio > 0 ? std::min(1.0, area / ratio) : 1;
-    if (to <= from) break;
+  for (const auto& [from, to] : equal_boxes(size, ratio)) {  // of the partner's share 1 - lam
     SideMoments& at = entry(table, size, ratio * (from + to) / 2);
     const double lo = 1 - to;
     const double hi = 1 - from;
@@ -73,18 +55,13 @@ void add_beta_lam(SideTable& table, ImageSize size, const LamFamily& lam, double
         at.paper += fixed_scalars(node.weight, 1 - o, o, 1 - node.x);
       }
     }
-    from = to;
   }
 }
 
 /// Adds ratio ~ Beta(gamma, gamma) at a fixed lam.
 void add_beta_ratio(SideTable& table, ImageSize size, double lam, double gamma, double weight,
                     bool paper) {
-  double from = 0;
-  for (const double area : area_breaks(size)) {
-    if (area == 0) continue;
-    const double to = lam < 1 ? std::min(1.0, area / (1 - lam)) : 1;
-    if (to <= from) break;
+  for (const auto& [from, to] : equal_boxes(size, 1 - lam)) {
     SideMoments& at = entry(table, size, (1 - lam) * (from + to) / 2);
     const double mass = weight * beta_cell_moment(gamma, gamma, from, to, 0);
     at.m0 += mass;
@@ -96,7 +73,6 @@ void add_beta_ratio(SideTable& table, ImageSize size, double lam, double gamma, 
         at.paper += fixed_scalars(weight * node.weight, 1 - o, o, 1 - lam);
       }
     }
-    from = to;
   }
 }
 
@@ -116,9 +92,8 @@ SideTable side_table(ImageSize size, const LamFamily& lam, double ratio,
     return table;
   }
   // The chance of a side is smooth in lam between the lams at which a ratio of 1 reaches it.
-  const std::vector<double> breaks = area_breaks(size);
-  for (std::size_t i = 1; i < breaks.size(); ++i) {
-    for (const Node& node : lam.nodes(1 - breaks[i], 1 - breaks[i - 1])) {
+  for (const auto& [from, to] : equal_boxes(size, 1)) {
+    for (const Node& node : lam.nodes(1 - to, 1 - from)) {
       add_beta_ratio(table, size, node.x, *gamma, node.weight, paper);
     }
   }
@@ -222,6 +197,25 @@ void add_clipped_classes(MomentForm& form, MomentForm::Block& block, const SideT
 }
 
 }  // namespace
+
+std::vector<Stretch> equal_boxes(ImageSize size, double most) {
+  std::vector<double> areas = {1};  // at which a side gains a pixel, and the end
+  for (const std::int32_t n : {size.height, size.width}) {
+    for (std::int32_t s = 1; s <= n; ++s) {
+      const double share = static_cast<double>(s) / n;
+      areas.push_back(share * share / (1 + kAreaTolerance));
+    }
+  }
+  std::sort(areas.begin(), areas.end());
+  std::vector<Stretch> stretches;
+  double from = 0;
+  for (const double area : areas) {
+    const double to = most > 0 ? std::min(1.0, area / most) : 1;
+    if (to > from) stretches.push_back({from, to});
+    from = to;
+  }
+  return stretches;
+}
 
 void add_cutmix(MomentForm& form, const LamFamily& lam, Placement placement, double weight) {
   MomentForm::Block& block = form.blocks.emplace_back();

@@ -27,6 +27,14 @@ struct LamFamily {
   [[nodiscard]] LabelMoments label_moments(LabelMoments realised) const;
 };
 
+struct Stretch {
+  double from = 0, to = 0;
+};
+
+/// Stretches of x that make up [0, 1], in order; within each, a box of relative area x * most keeps
+/// its sides. most in [0, 1].
+[[nodiscard]] std::vector<Stretch> equal_boxes(ImageSize size, double most);
+
 /// Throws InvalidArgument for a method of more than two images, which has no effective mask.
 void check_has_effective_mask(const MixPolicy& policy);
 

@@ -14,6 +14,7 @@
 #include "medley/theory/beta_law.h"
 #include "plan/box.h"
 #include "plan/gaussian.h"
+#include "theory/families.h"
 
 namespace medley::theory {
 namespace {
@@ -118,27 +119,20 @@ class Lister {
     if (hmix && policy_.gamma) fail_argument("hmix with a drawn ratio cannot be listed");
     const double ratio = hmix ? policy_.ratio : 1;
     if (policy_.lam) return place(weight, *policy_.lam, ratio);
-    std::vector<double> lams = {0, 1};
-    for (const std::int32_t n : {size_.height, size_.width}) {
-      for (std::int32_t s = 1; s < n; ++s) {
-        const double side = static_cast<double>(s) / n;
-        if (ratio > 0 && side * side / ratio < 1) lams.push_back(1 - side * side / ratio);
-      }
-    }
-    std::sort(lams.begin(), lams.end());
-    for (std::size_t i = 1; i < lams.size(); ++i) {
-      if (!(lams[i] > lams[i - 1])) continue;
+    for (const auto& [from, to] : equal_boxes(size_, ratio)) {
+      const double lo = 1 - to;
+      const double hi = 1 - from;
       if (hmix) {
-        for (const Node& node : beta_nodes_between(alpha_, beta_, lams[i - 1], lams[i])) {
+        for (const Node& node : beta_nodes_between(alpha_, beta_, lo, hi)) {
           place(weight * node.weight, node.x, ratio);
         }
         continue;
       }
       // The mask is the same for the whole cell and the label affine: one lam stands for all.
-      const double mass = beta_cell_moment(alpha_, beta_, lams[i - 1], lams[i], 0);
+      const double mass = beta_cell_moment(alpha_, beta_, lo, hi, 0);
       if (!(mass > 0)) continue;
-      const double lam = beta_cell_moment(alpha_, beta_, lams[i - 1], lams[i], 1) / mass;
-      place(weight * mass, std::clamp(lam, lams[i - 1], lams[i]), ratio);
+      const double lam = beta_cell_moment(alpha_, beta_, lo, hi, 1) / mass;
+      place(weight * mass, std::clamp(lam, lo, hi), ratio);
     }
   }
 
@@ -159,18 +153,18 @@ class Lister {
     }
   }
 
-  struct Stretch {
+  struct Interval {
     std::int32_t at;
     std::int32_t side;
   };
 
-  [[nodiscard]] bool covers(Stretch s, std::int32_t i, std::int32_t n) const {
+  [[nodiscard]] bool covers(Interval s, std::int32_t i, std::int32_t n) const {
     if (policy_.placement == Placement::clipped)
       return i >= s.at - s.side / 2 && i < s.at + s.side / 2;
     return (i - s.at + n) % n < s.side;
   }
 
-  void add_box(double chance, double lam, double ratio, Stretch rows, Stretch columns) {
+  void add_box(double chance, double lam, double ratio, Interval rows, Interval columns) {
     std::vector<double> own = ones();
     double area = 0;
     std::size_t at = 0;

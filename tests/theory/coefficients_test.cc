@@ -11,6 +11,7 @@
 
 #include "medley/error.h"
 #include "medley/theory/beta_law.h"
+#include "plan/box.h"
 #include "theory/enumeration.h"
 
 namespace medley::theory {
@@ -115,12 +116,13 @@ TEST(EffectiveCoefficients, EqualTheSumOverEveryMaskAndBothLabels) {
   }
 }
 
-/// Integral over lam by brute force: fine panels between all lams at which a side changes.
+/// Integral over lam by brute force: fine panels between all lams at which a side of a box of
+/// relative area (1 - lam) * ratio changes.
 test::Moments integrated(const MixPolicy& policy, ImageSize size, double ratio) {
   std::vector<double> breaks = {0, 0.5, 1};
   for (const int n : {size.height, size.width}) {
-    for (int s = 1; s < n; ++s) {
-      const double share = static_cast<double>(s) * s / (n * n) / ratio;
+    for (int s = 1; s <= n; ++s) {
+      const double share = static_cast<double>(s) * s / (n * n) / (1 + kAreaTolerance) / ratio;
       if (share < 1) breaks.push_back(1 - share);
     }
   }
@@ -211,10 +213,30 @@ TEST(EffectiveCoefficients, IntegrateOverLam) {
       }
       for (const Case& c : list) {
         SCOPED_TRACE(c.name() + " " + std::string(name_of(label)) + " " + std::to_string(alpha));
-        const double ratio = c.policy.method == "hmix" ? c.policy.ratio : 1;
+        const bool flat = c.policy.method == "mixup" || c.policy.method == "bernoulli";
+        const double ratio = flat ? 0 : c.policy.method == "hmix" ? c.policy.ratio : 1;
         expect_equal(effective_coefficients(c.policy, c.size), integrated(c.policy, size, ratio),
                      kIntegrated);
         if (HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
+TEST(EffectiveCoefficients, CountTheFullBoxesOfTinyLams) {
+  // Every lam below kAreaTolerance gives the full box: a chance of 13 % at alpha 0.05.
+  const ImageSize size{4, 4};
+  for (const double alpha : {0.02, 0.05}) {
+    for (const LabelRule label : {LabelRule::realised, LabelRule::drawn}) {
+      for (const char* method : {"cutmix", "hmix"}) {
+        const MixPolicy policy{.method = method,
+                               .alpha = alpha,
+                               .placement = Placement::inside,
+                               .ratio = 1,
+                               .label = label};
+        SCOPED_TRACE((Case{policy, size}.name()));
+        expect_equal(effective_coefficients(policy, size), integrated(policy, size, 1),
+                     kIntegrated);
       }
     }
   }

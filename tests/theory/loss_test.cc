@@ -1,5 +1,6 @@
 #include "medley/theory/loss.h"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -9,6 +10,8 @@
 
 #include "core/rng.h"
 #include "medley/error.h"
+#include "medley/theory/beta_law.h"
+#include "plan/box.h"
 
 namespace medley::theory {
 namespace {
@@ -85,6 +88,16 @@ TEST(LikelyMasks, AreALawWithTheCoefficients) {
     const std::vector<double> expected = effective_coefficients(policy, size).means();
     for (std::size_t j = 0; j < 12; ++j) EXPECT_NEAR(nu[j], expected[j], 1e-11);
   }
+}
+
+TEST(LikelyMasks, HaveTheFullBoxesOfTinyLams) {
+  const MixPolicy policy{.method = "cutmix", .alpha = 0.05, .placement = Placement::inside};
+  double full = 0;
+  for (const LikelyMask& mask : likely_masks(policy, {4, 4})) {
+    if (std::ranges::max(mask.own) == 0) full += mask.chance;
+  }
+  // The tolerance is rounded when it is added to 1.
+  EXPECT_NEAR(full, beta_cdf(0.05, 0.05, kAreaTolerance), 1e-6);
 }
 
 TEST(ApproximateLoss, GradientIsTheDerivative) {

@@ -79,6 +79,13 @@ TEST(MonteCarlo, AgreesWithTheEffectiveCoefficients) {
   }
 }
 
+TEST(MonteCarlo, AgreesWhereLamIsOftenTiny) {
+  for (const char* method : {"cutmix", "hmix"}) {
+    expect_agreement({.method = method, .alpha = 0.05, .placement = Placement::inside, .ratio = 1},
+                     {8, 8}, true);
+  }
+}
+
 TEST(MonteCarlo, TakesEveryMethodOfTheRegistry) {
   auto masks = std::make_shared<MaskSet>();
   masks->size = {4, 6};
