@@ -35,6 +35,9 @@ struct Stretch {
 /// its sides. most in [0, 1].
 [[nodiscard]] std::vector<Stretch> equal_boxes(ImageSize size, double most);
 
+/// Nodes of lam between all lams where the masks of gmix jump or bend.
+[[nodiscard]] std::vector<Node> gmix_nodes(const LamFamily& lam, Form form, ImageSize size);
+
 /// Throws InvalidArgument for a method of more than two images, which has no effective mask.
 void check_has_effective_mask(const MixPolicy& policy);
 

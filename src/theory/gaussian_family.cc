@@ -44,7 +44,6 @@ void add_kernel(MomentForm& form, double lam, double tau, Peak peak, double weig
 std::vector<Node> graded_nodes(const LamFamily& family, double lo, double hi, bool narrow_at_low,
                                double pixels) {
   constexpr double kFactor = 6;
-  if (family.fixed) return family.nodes(lo, hi);
   std::vector<Node> nodes;
   double width = hi - lo;
   const auto add = [&](double from, double to) {
@@ -59,6 +58,11 @@ std::vector<Node> graded_nodes(const LamFamily& family, double lo, double hi, bo
     width /= kFactor;
   }
   add(0, width);
+  return nodes;
+}
+
+std::vector<Node> joined(std::vector<Node> nodes, const std::vector<Node>& more) {
+  nodes.insert(nodes.end(), more.begin(), more.end());
   return nodes;
 }
 
@@ -115,32 +119,32 @@ void check_calibrated_cost(ImageSize size, std::size_t nodes) {
 
 }  // namespace
 
+std::vector<Node> gmix_nodes(const LamFamily& lam, Form form, ImageSize size) {
+  if (lam.fixed) return lam.nodes(0, 1);
+  const auto pixels = static_cast<double>(size.pixels());
+  if (form == Form::paper) return graded_nodes(lam, 0, 1, false, pixels);
+  if (form == Form::code) {
+    // The published code changes sides at lam = 1/2, where the coefficients jump.
+    return joined(graded_nodes(lam, 0, 0.5, true, pixels),
+                  graded_nodes(lam, 0.5, 1, false, pixels));
+  }
+  const double narrowest = 1 - 1 / pixels;  // from here on the calibrated kernel is one pixel
+  return joined(graded_nodes(lam, 0, narrowest, false, pixels), lam.nodes(narrowest, 1));
+}
+
 void add_gmix(MomentForm& form, const LamFamily& lam, Form kind) {
-  const auto pixels = static_cast<double>(form.size.pixels());
-  if (kind == Form::calibrated) {
-    const std::vector<Node> nodes = lam.nodes(0, 1);
-    check_calibrated_cost(form.size, nodes.size());
-    // The label is lam; where the mask cannot follow lam, its mean is within 1/pixels of it.
-    const LabelMoments label = lam.label_moments(LabelMoments::mean);
-    for (const Node& node : nodes) add_calibrated(form, node.x, node.weight, label);
-    return;
-  }
+  const std::vector<Node> nodes = gmix_nodes(lam, kind, form.size);
+  if (kind == Form::calibrated) check_calibrated_cost(form.size, nodes.size());
+  // The label of a calibrated mask is lam; where the mask cannot follow lam, its mean is within
+  // 1/pixels of it.
   const LabelMoments label = lam.label_moments(LabelMoments::mean);
-  if (kind == Form::paper) {
-    for (const Node& node : graded_nodes(lam, 0, 1, false, pixels)) {
-      add_kernel(form, node.x, 2 * (1 - node.x), Peak::partner, node.weight, label);
-    }
-    return;
-  }
-  // The published code changes sides at lam = 1/2, where the coefficients jump.
-  if (!lam.fixed || *lam.fixed < 0.5) {
-    for (const Node& node : graded_nodes(lam, 0, 0.5, true, pixels)) {
-      add_kernel(form, node.x, node.x, Peak::own, node.weight, label);
-    }
-  }
-  if (!lam.fixed || *lam.fixed >= 0.5) {
-    for (const Node& node : graded_nodes(lam, 0.5, 1, false, pixels)) {
-      add_kernel(form, node.x, 1 - node.x, Peak::partner, node.weight, label);
+  for (const auto& [x, weight] : nodes) {
+    if (kind == Form::calibrated) {
+      add_calibrated(form, x, weight, label);
+    } else if (kind == Form::paper) {
+      add_kernel(form, x, 2 * (1 - x), Peak::partner, weight, label);
+    } else {
+      add_kernel(form, x, std::min(x, 1 - x), x < 0.5 ? Peak::own : Peak::partner, weight, label);
     }
   }
 }

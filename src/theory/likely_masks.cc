@@ -190,16 +190,8 @@ class Lister {
   }
 
   void bumps() {
-    std::vector<Node> nodes;
-    if (policy_.lam) {
-      nodes.push_back({*policy_.lam, 1});
-    } else {
-      for (const auto& [lo, hi] : {std::pair(0.0, 0.5), {0.5, 1.0}}) {
-        const std::vector<Node> half = beta_nodes_between(alpha_, beta_, lo, hi);
-        nodes.insert(nodes.end(), half.begin(), half.end());
-      }
-    }
-    for (const Node& node : nodes) {
+    const LamFamily lam{.fixed = policy_.lam, .alpha = alpha_, .beta = beta_};
+    for (const Node& node : gmix_nodes(lam, policy_.form, size_)) {
       for (std::int32_t cy = 0; cy < size_.height; ++cy) {
         for (std::int32_t cx = 0; cx < size_.width; ++cx) add_bump(node, cy, cx);
       }

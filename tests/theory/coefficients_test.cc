@@ -243,14 +243,17 @@ TEST(EffectiveCoefficients, CountTheFullBoxesOfTinyLams) {
 }
 
 TEST(EffectiveCoefficients, OfGaussiansDoNotDependOnTheRule) {
-  // The same integral by many plain panels instead of graded ones.
+  // The same integral by many plain panels instead of graded ones. They are split at 1/2 and 11/12,
+  // where masks jump and bend.
   const ImageSize size{4, 3};
-  for (const Form form : {Form::code, Form::paper}) {
-    for (const double alpha : {0.5, 1.0}) {
+  constexpr int kPanels = 384;
+  for (const Form form : {Form::code, Form::paper, Form::calibrated}) {
+    for (const double alpha : {0.5, 1.0, 2.5}) {
       const MixPolicy policy{.method = "gmix", .alpha = alpha, .form = form};
       std::vector<double> sum(12);
-      for (int i = 0; i < 400; ++i) {
-        for (const Node& node : beta_nodes_between(alpha, alpha, i / 400.0, (i + 1) / 400.0)) {
+      for (int i = 0; i < kPanels; ++i) {
+        for (const Node& node : beta_nodes_between(alpha, alpha, static_cast<double>(i) / kPanels,
+                                                   static_cast<double>(i + 1) / kPanels)) {
           MixPolicy at = policy;
           at.lam = node.x;
           const std::vector<double> map = effective_coefficients(at, size).map();

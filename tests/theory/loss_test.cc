@@ -28,7 +28,7 @@ std::vector<double> normals(std::size_t count, std::uint64_t seed) {
   return values;
 }
 
-/// Every listable policy with a drawn lam, on 4x3.
+/// Every listable policy.
 std::vector<MixPolicy> policies() {
   std::vector<MixPolicy> list;
   for (const LabelRule label : {LabelRule::realised, LabelRule::drawn}) {
@@ -40,6 +40,9 @@ std::vector<MixPolicy> policies() {
       list.push_back({.method = "hmix", .placement = placement, .label = label});
     }
     list.push_back({.method = "hmix", .form = Form::paper, .label = label});
+    for (const Form form : {Form::code, Form::paper, Form::calibrated}) {
+      list.push_back({.method = "gmix", .form = form, .label = label});
+    }
     list.push_back({.method = "gmix", .lam = 0.3, .label = label});
     list.push_back({.method = "gmix", .lam = 0.7, .form = Form::paper, .label = label});
     list.push_back({.method = "gmix", .lam = 0.6, .form = Form::calibrated, .label = label});
