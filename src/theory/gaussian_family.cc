@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -39,6 +40,22 @@ void add_kernel(MomentForm& form, double lam, double tau, Peak peak, double weig
   form.add(block, at, at, fixed_scalars(weight, 1 - partner, partner > 0 ? 1 : -1, 1 - lam), label);
 }
 
+std::vector<Node> joined(std::vector<Node> nodes, const std::vector<Node>& more) {
+  nodes.insert(nodes.end(), more.begin(), more.end());
+  return nodes;
+}
+
+/// Nodes on [from, 1], where a kernel is one pixel. Labels are affine in lam, so one lam stands for
+/// all; those that the sampler rounds to 1 have no kernel.
+std::vector<Node> one_pixel_nodes(const LamFamily& family, double from) {
+  constexpr double kRounded = std::numeric_limits<double>::epsilon() / 2;
+  const double none = beta_cdf(family.beta, family.alpha, kRounded);
+  const double mass = family.moment(from, 1, 0) - none;
+  if (!(mass > 0)) return {{1, none}};
+  const double mean = (family.moment(from, 1, 1) - none) / mass;
+  return {{std::clamp(mean, from, 1 - kRounded), mass}, {1, none}};
+}
+
 /// Nodes on [lo, hi], in panels that shrink towards the lam where the kernel's width goes to 0:
 /// there everything depends on the logarithm of the width.
 std::vector<Node> graded_nodes(const LamFamily& family, double lo, double hi, bool narrow_at_low,
@@ -57,12 +74,8 @@ std::vector<Node> graded_nodes(const LamFamily& family, double lo, double hi, bo
     add(width / kFactor, width);
     width /= kFactor;
   }
+  if (hi >= 1) return joined(std::move(nodes), one_pixel_nodes(family, 1 - width));
   add(0, width);
-  return nodes;
-}
-
-std::vector<Node> joined(std::vector<Node> nodes, const std::vector<Node>& more) {
-  nodes.insert(nodes.end(), more.begin(), more.end());
   return nodes;
 }
 
@@ -128,8 +141,9 @@ std::vector<Node> gmix_nodes(const LamFamily& lam, Form form, ImageSize size) {
     return joined(graded_nodes(lam, 0, 0.5, true, pixels),
                   graded_nodes(lam, 0.5, 1, false, pixels));
   }
+  if (size.pixels() == 1) return lam.nodes(0, 1);  // no kernel: the mask is lam
   const double narrowest = 1 - 1 / pixels;  // from here on the calibrated kernel is one pixel
-  return joined(graded_nodes(lam, 0, narrowest, false, pixels), lam.nodes(narrowest, 1));
+  return joined(graded_nodes(lam, 0, narrowest, false, pixels), one_pixel_nodes(lam, narrowest));
 }
 
 void add_gmix(MomentForm& form, const LamFamily& lam, Form kind) {
