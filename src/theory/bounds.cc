@@ -68,6 +68,12 @@ PseudoInverse invert(const Matrix& m) {
   return result;
 }
 
+void note_range(const Matrix& sigma, const PseudoInverse& mixed, std::vector<std::string>& unmet) {
+  if ((sigma - mixed.range * sigma).norm() > 1e-8 * sigma.norm()) {
+    unmet.emplace_back("the range of Sigma must lie in that of Sigma^M");
+  }
+}
+
 void check_class(double gamma, std::int64_t samples, double delta) {
   if (!(std::isfinite(gamma) && gamma >= 0)) {
     fail_argument(fmt::format("gamma must be >= 0, got {}", gamma));
@@ -221,9 +227,7 @@ GeneralisationBound generalisation_bound(const GlmClass& c, const CoordinateMome
                        std::max(fourth, std::sqrt(k)) * std::sqrt(std::max(result.trace, 0.0))) /
                       std::sqrt(static_cast<double>(c.samples));
   result.gap = 2 * c.lipschitz * result.complexity + deviation(c.range, c.delta, c.samples);
-  if (((sigma - mixed.range * sigma).norm()) > 1e-8 * sigma.norm()) {
-    result.unmet.emplace_back("the range of Sigma must lie in that of Sigma^M");
-  }
+  note_range(sigma, mixed, result.unmet);
   return result;
 }
 
@@ -244,6 +248,7 @@ GeneralisationBound feature_bound(const FeatureClass& c, const CoordinateMoments
   result.complexity = std::sqrt(c.gamma * (result.trace + mean.dot(mixed.matrix * mean)) / m) +
                       c.bias / std::sqrt(m);
   result.gap = 2 * c.lipschitz * result.complexity + deviation(c.range, c.delta, c.samples);
+  note_range(sigma, mixed, result.unmet);
   if ((mean - mixed.range * mean).norm() > 1e-8 * mean.norm()) {
     result.unmet.emplace_back("the mean of the features must lie in the range of Sigma^M");
   }

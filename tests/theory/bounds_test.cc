@@ -162,6 +162,20 @@ TEST(GeneralisationBound, OfMixupIsOneEllipsoid) {
   EXPECT_NEAR(bound.trace, 4 / kC, 1e-8);  // rank / c
 }
 
+TEST(GeneralisationBound, NamesARangeThatIsTooSmall) {
+  // Masks that never mix bound nothing.
+  const CoordinateMoments never{std::vector<double>(4), std::vector<double>(16)};
+  const std::vector<double> mean(4);
+  const Golden g;
+  const GeneralisationBound glm =
+      generalisation_bound({.covariance = g.sigma(), .gamma = 1, .rho = 1, .samples = 8}, never);
+  const GeneralisationBound feature =
+      feature_bound({.covariance = g.sigma(), .mean = mean, .gamma = 1, .samples = 8}, never);
+  for (const GeneralisationBound& bound : {glm, feature}) {
+    EXPECT_THAT(bound.unmet, testing::ElementsAre(HasSubstr("range of Sigma")));
+  }
+}
+
 TEST(Bounds, RefuseWhatCannotWork) {
   const Golden g;
   EXPECT_THAT(
