@@ -9,6 +9,7 @@
 #include "core/rng.h"
 #include "medley/plan.h"
 #include "medley/sampler.h"
+#include "theory/families.h"
 
 namespace medley::theory {
 namespace {
@@ -202,10 +203,7 @@ LossEstimate estimate_loss(const Model& model, const Samples& samples,
                            std::span<const double> labels, const MixPolicy& policy, ImageSize size,
                            std::int64_t draws, std::uint64_t seed) {
   check_call(model, samples, labels);
-  if (samples.dimension % size.pixels() != 0) {
-    fail_argument(fmt::format("inputs of {} numbers are not whole channels of {}x{}",
-                              samples.dimension, size.height, size.width));
-  }
+  check_has_effective_mask(policy);
   if (draws < 2) fail_argument(fmt::format("draws must be at least 2, got {}", draws));
   MixPolicy own = policy;
   own.mode = Mode::sample;
@@ -214,6 +212,10 @@ LossEstimate estimate_loss(const Model& model, const Samples& samples,
   own.no_self = false;
   own.augment = {};
   const Sampler sampler(std::move(own), size, seed);
+  if (samples.dimension % size.pixels() != 0) {
+    fail_argument(fmt::format("inputs of {} numbers are not whole channels of {}x{}",
+                              samples.dimension, size.height, size.width));
+  }
   LossEstimate result;
   for (std::int64_t i = 0; i < samples.count; ++i) {
     const Jet jet(model, samples.row(i), label_row(labels, i, model.classes()));

@@ -4,14 +4,19 @@
 #include <fstream>
 #include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <Eigen/Dense>
 #include <nlohmann/json.hpp>
+
+#include "medley/error.h"
 
 namespace medley::theory {
 namespace {
 
 using Json = nlohmann::json;
+using testing::HasSubstr;
+using testing::ThrowsMessage;
 using Matrix = Eigen::MatrixXd;
 using Vector = Eigen::VectorXd;
 
@@ -121,6 +126,21 @@ TEST(Model, IsEstimatedFromDrawnMasks) {
   EXPECT_NEAR(e.terms.r2, golden.file["R2"].get<double>(), kErrors * e.errors.r2);
   EXPECT_NEAR(e.terms.r3, golden.file["R3"].get<double>(), kErrors * e.errors.r3);
   EXPECT_LT(e.errors.r2, 0.01);
+}
+
+TEST(Model, IsNotEstimatedFromWhatDoesNotFit) {
+  const Golden golden;
+  const auto message = [&](const char* method, ImageSize size, const char* text) {
+    EXPECT_THAT(
+        [&] {
+          (void)estimate_loss(Network(true), golden.samples(), golden.labels, {.method = method},
+                              size, 100, 0);
+        },
+        ThrowsMessage<InvalidArgument>(HasSubstr(text)));
+  };
+  message("nmixup", {3, 3}, "no effective mask");
+  message("cutmix", {0, 0}, "height and width must be");
+  message("cutmix", {4, 3}, "not whole channels of 4x3");
 }
 
 }  // namespace
