@@ -7,6 +7,7 @@
 #include <Eigen/Dense>
 
 #include "core/check.h"
+#include "theory/check_loss.h"
 
 namespace medley::theory {
 namespace {
@@ -14,17 +15,7 @@ namespace {
 using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using Vector = Eigen::VectorXd;
 
-void check_model(const Glm& model, const Samples& samples, std::span<const double> y,
-                 std::span<double> gradient) {
-  check_samples(samples);
-  if (std::ssize(model.theta) != samples.dimension || std::ssize(y) != samples.count) {
-    fail_argument(fmt::format(
-        "{} samples of dimension {} need {} labels and a theta of {} numbers, got {} and {}",
-        samples.count, samples.dimension, samples.count, samples.dimension, y.size(),
-        model.theta.size()));
-  }
-  for (const double value : model.theta) require_finite("theta", value);
-  require_finite("the bias", model.bias);
+void check_gradient(std::span<double> gradient, const Samples& samples) {
   if (!gradient.empty() && std::ssize(gradient) != samples.dimension + 1) {
     fail_argument(fmt::format("the gradient has {} values, got room for {}", samples.dimension + 1,
                               gradient.size()));
@@ -46,6 +37,26 @@ void check_samples(const Samples& samples) {
   }
   for (const double value : samples.x) {
     if (!std::isfinite(value)) fail_argument("samples must be finite");
+  }
+}
+
+void check_model(const Glm& model, const Samples& samples, std::span<const double> y) {
+  check_samples(samples);
+  if (std::ssize(model.theta) != samples.dimension || std::ssize(y) != samples.count) {
+    fail_argument(fmt::format(
+        "{} samples of dimension {} need {} labels and a theta of {} numbers, got {} and {}",
+        samples.count, samples.dimension, samples.count, samples.dimension, y.size(),
+        model.theta.size()));
+  }
+  for (const double value : model.theta) require_finite("theta", value);
+  require_finite("the bias", model.bias);
+}
+
+void check_masks(std::span<const LikelyMask> masks, std::int64_t dimension) {
+  for (const LikelyMask& mask : masks) {
+    if (std::ssize(mask.own) != dimension) {
+      fail_argument(fmt::format("masks must have {} weights, got {}", dimension, mask.own.size()));
+    }
   }
 }
 
@@ -76,7 +87,8 @@ LinkValues link_values(Link link, double score) noexcept {
 
 LossTerms approximate_loss(const Glm& model, const Samples& samples, std::span<const double> y,
                            const CoordinateMoments& moments, std::span<double> gradient) {
-  check_model(model, samples, y, gradient);
+  check_model(model, samples, y);
+  check_gradient(gradient, samples);
   const Eigen::Index d = samples.dimension;
   if (std::ssize(moments.mean) != d || std::ssize(moments.second) != d * d) {
     fail_argument(
@@ -124,7 +136,9 @@ LossTerms approximate_loss(const Glm& model, const Samples& samples, std::span<c
 
 double exact_loss(const Glm& model, const Samples& samples, std::span<const double> y,
                   std::span<const LikelyMask> masks, std::span<double> gradient) {
-  check_model(model, samples, y, gradient);
+  check_model(model, samples, y);
+  check_masks(masks, samples.dimension);
+  check_gradient(gradient, samples);
   const Eigen::Index d = samples.dimension;
   const Eigen::Map<const Matrix> x(samples.x.data(), samples.count, d);
   const auto theta = vector_of(model.theta);
@@ -135,9 +149,6 @@ double exact_loss(const Glm& model, const Samples& samples, std::span<const doub
   Vector as_own(samples.count);  // sum of the residuals of a sample in its two roles
   Vector as_partner(samples.count);
   for (const LikelyMask& mask : masks) {
-    if (std::ssize(mask.own) != d) {
-      fail_argument(fmt::format("masks must have {} weights, got {}", d, mask.own.size()));
-    }
     const auto own = vector_of(mask.own);
     const Vector partner = Vector::Ones(d) - own;
     const Vector own_score = x * own.cwiseProduct(theta);

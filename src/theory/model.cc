@@ -9,6 +9,7 @@
 #include "core/rng.h"
 #include "medley/plan.h"
 #include "medley/sampler.h"
+#include "theory/check_loss.h"
 #include "theory/families.h"
 
 namespace medley::theory {
@@ -153,6 +154,7 @@ std::vector<LikelyMask> for_channels(std::vector<LikelyMask> masks, std::int32_t
 double exact_loss(const Model& model, const Samples& samples, std::span<const double> labels,
                   std::span<const LikelyMask> masks) {
   check_call(model, samples, labels);
+  check_masks(masks, samples.dimension);
   const std::int64_t classes = model.classes();
   std::vector<double> mixed(static_cast<std::size_t>(samples.dimension));
   std::vector<double> scores(static_cast<std::size_t>(classes));
@@ -163,7 +165,7 @@ double exact_loss(const Model& model, const Samples& samples, std::span<const do
         const auto own = samples.row(i);
         const auto partner = samples.row(k);
         for (std::size_t j = 0; j < mixed.size(); ++j) {
-          const double m = mask.own[j % mask.own.size()];
+          const double m = mask.own[j];
           mixed[j] = m * own[j] + (1 - m) * partner[j];
         }
         model.value(mixed, scores);
@@ -184,6 +186,7 @@ double exact_loss(const Model& model, const Samples& samples, std::span<const do
 LossTerms approximate_loss(const Model& model, const Samples& samples,
                            std::span<const double> labels, std::span<const LikelyMask> masks) {
   check_call(model, samples, labels);
+  check_masks(masks, samples.dimension);
   LossTerms terms;
   const auto m = static_cast<double>(samples.count);
   for (std::int64_t i = 0; i < samples.count; ++i) {

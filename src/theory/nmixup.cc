@@ -8,6 +8,7 @@
 
 #include "core/check.h"
 #include "medley/theory/beta_law.h"
+#include "theory/check_loss.h"
 
 namespace medley::theory {
 namespace {
@@ -61,6 +62,7 @@ NMixupMoments nmixup_moments(std::span<const double> alpha) {
 
 LossTerms nmixup_loss(const Glm& model, const Samples& samples, std::span<const double> y,
                       std::span<const double> alpha) {
+  check_model(model, samples, y);
   const NMixupMoments n = nmixup_moments(alpha);
   const auto d = static_cast<std::size_t>(samples.dimension);
   // Gamma_i gets weight s2 and the mean's difference t2 - s2 besides.
@@ -89,7 +91,7 @@ LossTerms nmixup_loss(const Glm& model, const Samples& samples, std::span<const 
 double nmixup_exact_loss(const Glm& model, const Samples& samples, std::span<const double> y,
                          std::span<const double> alpha, int nodes) {
   check_alpha(alpha);
-  check_samples(samples);
+  check_model(model, samples, y);
   const auto n = static_cast<double>(alpha.size());
   const double tuples = std::pow(static_cast<double>(samples.count), n);
   if (tuples * std::pow(nodes, n - 1) > kMostTerms) {

@@ -252,6 +252,18 @@ TEST(NMixup, RefusesWrongParameters) {
         (void)nmixup_moments(std::vector{1.0, 0.0});
       },
       ThrowsMessage<InvalidArgument>(HasSubstr("alpha must be > 0")));
+  const std::vector<double> x = {1, 2, 3, 4};
+  const std::vector<double> alpha = {1, 1};
+  EXPECT_THAT(
+      [&] {
+        (void)nmixup_exact_loss({Link::logistic, {1, 1}}, {x, 2, 2}, std::vector{1.0}, alpha);
+      },
+      ThrowsMessage<InvalidArgument>(HasSubstr("2 labels and a theta of 2 numbers, got 1 and 2")));
+  EXPECT_THAT(
+      [&] {
+        (void)nmixup_loss({Link::logistic, {1, 1}}, {x, 2, -2}, std::vector{1.0, 0.0}, alpha);
+      },
+      ThrowsMessage<InvalidArgument>(HasSubstr("got 4")));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <fstream>
+#include <string>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -126,6 +127,19 @@ TEST(Model, IsEstimatedFromDrawnMasks) {
   EXPECT_NEAR(e.terms.r2, golden.file["R2"].get<double>(), kErrors * e.errors.r2);
   EXPECT_NEAR(e.terms.r3, golden.file["R3"].get<double>(), kErrors * e.errors.r3);
   EXPECT_LT(e.errors.r2, 0.01);
+}
+
+TEST(Model, TakesMasksOfAllCoordinates) {
+  const Golden golden;
+  const Network model(true);
+  for (const std::size_t weights : {0u, 9u}) {
+    const std::vector<LikelyMask> masks = {{1, std::vector<double>(weights, 0.5), 0.5}};
+    const std::string text = "masks must have 18 weights, got " + std::to_string(weights);
+    EXPECT_THAT([&] { (void)exact_loss(model, golden.samples(), golden.labels, masks); },
+                ThrowsMessage<InvalidArgument>(HasSubstr(text)));
+    EXPECT_THAT([&] { (void)approximate_loss(model, golden.samples(), golden.labels, masks); },
+                ThrowsMessage<InvalidArgument>(HasSubstr(text)));
+  }
 }
 
 TEST(Model, IsNotEstimatedFromWhatDoesNotFit) {

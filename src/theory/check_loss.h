@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "medley/theory/likely_masks.h"
+#include "medley/theory/loss.h"
+
+namespace medley::theory {
+
+// Both throw InvalidArgument.
+
+/// Samples, labels and parameters must fit each other; samples and parameters must be finite.
+void check_model(const Glm& model, const Samples& samples, std::span<const double> y);
+
+/// Masks must have a weight per coordinate.
+void check_masks(std::span<const LikelyMask> masks, std::int64_t dimension);
+
+}  // namespace medley::theory
