@@ -8,6 +8,7 @@
 #include <Eigen/Dense>
 
 #include "core/check.h"
+#include "theory/check_loss.h"
 
 namespace medley::theory {
 namespace {
@@ -171,14 +172,14 @@ AdversarialBound adversarial_bound(const ScoredSamples& data, const CoordinateMo
 
 LinearBound linear_adversarial_bound(const Glm& model, const Samples& samples,
                                      std::span<const double> y, const CoordinateMoments& moments) {
-  check_samples(samples);
-  if (std::ssize(model.theta) != samples.dimension || std::ssize(y) != samples.count ||
-      std::ssize(moments.mean) != samples.dimension) {
-    fail_argument(fmt::format("theta and nu must have {} numbers, got {} and {}", samples.dimension,
-                              model.theta.size(), moments.mean.size()));
+  check_model(model, samples, y);
+  if (std::ssize(moments.mean) != samples.dimension) {
+    fail_argument(
+        fmt::format("nu must have {} numbers, got {}", samples.dimension, moments.mean.size()));
   }
   LinearBound result;
-  bool correct = true;
+  result.is_adversarial = model.link == Link::logistic && model.bias == 0 &&
+                          constant(moments.mean) && moments.mean.front() >= 0;
   for (std::int64_t i = 0; i < samples.count; ++i) {
     double score = 0;
     double shrunk = 0;
@@ -188,16 +189,13 @@ LinearBound linear_adversarial_bound(const Glm& model, const Samples& samples,
       shrunk += (1 - moments.mean[k]) * term;
     }
     const double label = y[static_cast<std::size_t>(i)];
-    correct = correct && (2 * label - 1) * score >= 0;
+    const bool correct = (label == 1 && score >= 0) || (label == 0 && score <= 0);
+    result.is_adversarial = result.is_adversarial && correct;
     result.floor +=
         (link_values(model.link, shrunk).h - label * shrunk) / static_cast<double>(samples.count);
   }
   if (!centred(samples)) result.unmet.emplace_back("the inputs must have mean 0");
   if (model.bias != 0) result.unmet.emplace_back("the model must have no bias");
-  if (!correct) result.unmet.emplace_back("all samples must be classified correctly");
-  if (!constant(moments.mean)) {
-    result.unmet.emplace_back("nu must be the same for every coordinate");
-  }
   return result;
 }
 

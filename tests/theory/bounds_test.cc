@@ -99,10 +99,37 @@ TEST(LinearBound, IsTheTrueAdversarialLossBelowTheMixedLoss) {
   const Json& expected = g.file["theorem3"];
   const LinearBound bound = linear_adversarial_bound(g.model, g.samples(), g.y, g.moments);
   EXPECT_THAT(bound.unmet, IsEmpty());
+  EXPECT_TRUE(bound.is_adversarial);
   EXPECT_NEAR(bound.floor, expected["true_adversarial_at_eta_i"].get<double>(), kGolden);
   const double exact = exact_loss(g.model, g.samples(), g.y, likely_masks(g.policy, {1, 4}));
   EXPECT_NEAR(exact, expected["exact_msda"].get<double>(), kGolden);
   EXPECT_GE(exact, bound.floor);
+}
+
+TEST(LinearBound, HoldsForAnyMeanAndMisclassifiedSamples) {
+  Golden g;
+  g.y[0] = 1 - g.y[0];
+  const MixPolicy uneven{
+      .method = "cutmix", .alpha = 0.7, .placement = Placement::inside, .label = LabelRule::drawn};
+  for (const MixPolicy& policy : {g.policy, uneven}) {
+    const auto moments = coordinate_moments(effective_coefficients(policy, {1, 4}));
+    for (const Link link : {Link::logistic, Link::squared}) {
+      g.model.link = link;
+      const LinearBound bound = linear_adversarial_bound(g.model, g.samples(), g.y, moments);
+      EXPECT_THAT(bound.unmet, IsEmpty());
+      EXPECT_FALSE(bound.is_adversarial);
+      EXPECT_GE(exact_loss(g.model, g.samples(), g.y, likely_masks(policy, {1, 4})), bound.floor);
+    }
+  }
+}
+
+TEST(LinearBound, IsAdversarialOnlyForConstantMeansAndLogisticLoss) {
+  Golden g;
+  CoordinateMoments uneven = g.moments;
+  uneven.mean[2] += 0.1;
+  EXPECT_FALSE(linear_adversarial_bound(g.model, g.samples(), g.y, uneven).is_adversarial);
+  g.model.link = Link::squared;
+  EXPECT_FALSE(linear_adversarial_bound(g.model, g.samples(), g.y, g.moments).is_adversarial);
 }
 
 TEST(AdversarialBound, NamesHypothesesThatDoNotHold) {
@@ -116,8 +143,9 @@ TEST(AdversarialBound, NamesHypothesesThatDoNotHold) {
   EXPECT_THAT(bound.unmet,
               testing::ElementsAre(HasSubstr("12.5 %"), HasSubstr("nu must be the same"),
                                    HasSubstr("mean 0"), HasSubstr("no bias")));
+  g.model.bias = 1;
   EXPECT_THAT(linear_adversarial_bound(g.model, g.samples(), g.y, uneven).unmet,
-              testing::Contains(HasSubstr("classified correctly")));
+              testing::ElementsAre(HasSubstr("mean 0"), HasSubstr("no bias")));
 }
 
 TEST(GeneralisationBound, ReproducesTheGoldenValues) {
@@ -198,6 +226,13 @@ TEST(Bounds, RefuseWhatCannotWork) {
         (void)adversarial_bound({g.samples(), g.y, g.scores, {}}, g.moments);
       },
       ThrowsMessage<InvalidArgument>(HasSubstr("gradients")));
+  EXPECT_THAT(
+      [&] {
+        (void)linear_adversarial_bound(g.model, g.samples(), std::span(g.y).first(7), g.moments);
+      },
+      ThrowsMessage<InvalidArgument>(HasSubstr("need 8 labels and a theta of 4 numbers, got 7")));
+  EXPECT_THAT([&] { (void)linear_adversarial_bound(g.model, g.samples(), g.y, {}); },
+              ThrowsMessage<InvalidArgument>(HasSubstr("nu must have 4 numbers, got 0")));
 }
 
 TEST(NMixup, ReproducesTheGoldenValues) {

@@ -42,10 +42,12 @@ struct AdversarialBound {
 [[nodiscard]] AdversarialBound adversarial_bound(const ScoredSamples& data,
                                                  const CoordinateMoments& moments);
 
-/// Theorem 3b, linear scores: what the mixed loss cannot go below, with no expansion. With constant
-/// nu and all samples classified correctly it is the true adversarial loss at the radii eta_i.
+/// Theorem 3b, linear scores: what the mixed loss cannot go below, with no expansion.
 struct LinearBound {
   double floor = 0;  ///< (1/m) sum of l(((1 - nu) o theta)^T x_i, y_i)
+  /// The floor is the true adversarial loss at the radii eta_i: logistic loss, nu constant, labels
+  /// 0 or 1 and all samples classified correctly. Without, it is a floor all the same.
+  bool is_adversarial = false;
   std::vector<std::string> unmet;
 };
 [[nodiscard]] LinearBound linear_adversarial_bound(const Glm& model, const Samples& samples,
