@@ -209,6 +209,7 @@ MaskMoments box_coefficients(const BoxLaw& box, ImageSize size) {
 double gmix_plane(Form form, double lam, ImageSize size, double dy, double dx) {
   constexpr double kPi = 3.14159265358979323846;
   const double share = 1 - lam;
+  if (share == 0) return 0;  // the limit
   const double d2 = (dy * dy + dx * dx) / static_cast<double>(size.pixels());
   return form == Form::paper ? share * std::exp(-kPi * d2 / (4 * share))
                              : share / 2 * std::exp(-kPi * d2 / (2 * share));

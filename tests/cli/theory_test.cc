@@ -100,6 +100,13 @@ TEST_F(TheoryDesign, SaysByHowMuchItFailsAndProjects) {
   EXPECT_EQ(own.code, 0) << own.err;
 }
 
+TEST_F(TheoryDesign, TakesThePlaneWithoutABump) {
+  const Outcome outcome = medley({"theory", "design", "--preset", "gmix-plane", "--lam", "1",
+                                  "--height", "4", "--width", "4", "--project", "--json"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(outcome.json()["wanted_map"][0][0], 0);
+}
+
 TEST_F(TheoryPictures, ShowTrainingAndMaps) {
   const json object = medley({"theory", "two-moons", "--method", "bernoulli", "--train", "--steps",
                               "8", "--png", path("curves.png"), "--json"})

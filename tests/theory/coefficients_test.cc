@@ -355,6 +355,12 @@ TEST(Coefficients, ChanceOfMixingScalesThem) {
   for (std::size_t i = 0; i < all.size(); ++i) EXPECT_NEAR(some[i], 0.25 * all[i], kExact);
 }
 
+TEST(GmixPlane, EndsAtZero) {
+  for (const Form form : {Form::paper, Form::code}) {
+    for (const double dx : {0.0, 2.0}) EXPECT_EQ(gmix_plane(form, 1, {4, 4}, 0, dx), 0);
+  }
+}
+
 TEST(Coefficients, TakeBigImages) {
   const auto map = coefficients({.method = "hmix", .lam = 0.5}, {512, 512}).map();
   EXPECT_EQ(map.size(), 512u * 512u);
