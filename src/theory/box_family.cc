@@ -3,6 +3,7 @@
 #include <map>
 #include <utility>
 
+#include "medley/theory/beta_law.h"
 #include "plan/box.h"
 #include "theory/families.h"
 
@@ -42,7 +43,8 @@ void add_point(SideTable& table, ImageSize size, double lam, double ratio, doubl
 /// Adds lam ~ Beta for a fixed ratio: cells of constant sides, exact in lam.
 void add_beta_lam(SideTable& table, ImageSize size, const LamFamily& lam, double ratio,
                   bool paper) {
-  for (const auto& [from, to] : equal_boxes(size, ratio)) {  // of the partner's share 1 - lam
+  const double tolerance = area_tolerance(lam.alpha, lam.beta);
+  for (const auto& [from, to] : equal_boxes(size, ratio, tolerance)) {  // of the share 1 - lam
     SideMoments& at = entry(table, size, ratio * (from + to) / 2);
     const double lo = 1 - to;
     const double hi = 1 - from;
@@ -61,7 +63,7 @@ void add_beta_lam(SideTable& table, ImageSize size, const LamFamily& lam, double
 /// Adds ratio ~ Beta(gamma, gamma) at a fixed lam.
 void add_beta_ratio(SideTable& table, ImageSize size, double lam, double gamma, double weight,
                     bool paper) {
-  for (const auto& [from, to] : equal_boxes(size, 1 - lam)) {
+  for (const auto& [from, to] : equal_boxes(size, 1 - lam, area_tolerance(gamma, gamma))) {
     SideMoments& at = entry(table, size, (1 - lam) * (from + to) / 2);
     const double mass = weight * beta_cell_moment(gamma, gamma, from, to, 0);
     at.m0 += mass;
@@ -92,7 +94,7 @@ SideTable side_table(ImageSize size, const LamFamily& lam, double ratio,
     return table;
   }
   // The chance of a side is smooth in lam between the lams at which a ratio of 1 reaches it.
-  for (const auto& [from, to] : equal_boxes(size, 1)) {
+  for (const auto& [from, to] : equal_boxes(size, 1, area_tolerance(lam.alpha, lam.beta))) {
     for (const Node& node : lam.nodes(1 - to, 1 - from)) {
       add_beta_ratio(table, size, node.x, *gamma, node.weight, paper);
     }
@@ -198,12 +200,16 @@ void add_clipped_classes(MomentForm& form, MomentForm::Block& block, const SideT
 
 }  // namespace
 
-std::vector<Stretch> equal_boxes(ImageSize size, double most) {
+double area_tolerance(double alpha, double beta) {
+  return beta_cdf(alpha, beta, kAreaTolerance) < kRare ? 0 : kAreaTolerance;
+}
+
+std::vector<Stretch> equal_boxes(ImageSize size, double most, double tolerance) {
   std::vector<double> areas = {1};  // at which a side gains a pixel, and the end
   for (const std::int32_t n : {size.height, size.width}) {
     for (std::int32_t s = 1; s <= n; ++s) {
       const double share = static_cast<double>(s) / n;
-      areas.push_back(share * share / (1 + kAreaTolerance));
+      areas.push_back(share * share / (1 + tolerance));
     }
   }
   std::sort(areas.begin(), areas.end());

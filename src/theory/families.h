@@ -27,13 +27,21 @@ struct LamFamily {
   [[nodiscard]] LabelMoments label_moments(LabelMoments realised) const;
 };
 
+/// Masks that only rounding makes (full boxes at tiny lams, no kernel where lam is rounded to 1)
+/// count where they are at least so likely; below, moments are those of exact numbers.
+inline constexpr double kRare = 1e-6;
+
+/// The tolerance of the areas of boxes, kAreaTolerance of plan/box.h; 0 where lams that small are
+/// rare.
+[[nodiscard]] double area_tolerance(double alpha, double beta);
+
 struct Stretch {
   double from = 0, to = 0;
 };
 
 /// Stretches of x that make up [0, 1], in order; within each, a box of relative area x * most keeps
 /// its sides. most in [0, 1].
-[[nodiscard]] std::vector<Stretch> equal_boxes(ImageSize size, double most);
+[[nodiscard]] std::vector<Stretch> equal_boxes(ImageSize size, double most, double tolerance);
 
 /// Nodes of lam between all lams where the masks of gmix jump or bend.
 [[nodiscard]] std::vector<Node> gmix_nodes(const LamFamily& lam, Form form, ImageSize size);

@@ -49,7 +49,8 @@ std::vector<Node> joined(std::vector<Node> nodes, const std::vector<Node>& more)
 /// all; those that the sampler rounds to 1 have no kernel.
 std::vector<Node> one_pixel_nodes(const LamFamily& family, double from) {
   constexpr double kRounded = std::numeric_limits<double>::epsilon() / 2;
-  const double none = beta_cdf(family.beta, family.alpha, kRounded);
+  const double rounded = beta_cdf(family.beta, family.alpha, kRounded);
+  const double none = rounded < kRare ? 0 : rounded;
   const double mass = family.moment(from, 1, 0) - none;
   if (!(mass > 0)) return {{1, none}};
   const double mean = (family.moment(from, 1, 1) - none) / mass;

@@ -119,7 +119,7 @@ class Lister {
     if (hmix && policy_.gamma) fail_argument("hmix with a drawn ratio cannot be listed");
     const double ratio = hmix ? policy_.ratio : 1;
     if (policy_.lam) return place(weight, *policy_.lam, ratio);
-    for (const auto& [from, to] : equal_boxes(size_, ratio)) {
+    for (const auto& [from, to] : equal_boxes(size_, ratio, area_tolerance(alpha_, beta_))) {
       const double lo = 1 - to;
       const double hi = 1 - from;
       if (hmix) {
