@@ -41,7 +41,7 @@ void add_method(MomentForm& form, const MixPolicy& policy, const LamFamily& lam)
   if (method == "gmix") return add_gmix(form, lam, policy.form);
   if (method == "gaussian-field" && !policy.design) return add_gaussian_field(form, lam, policy);
   fail_argument(
-      fmt::format("the moments of {} masks have no closed form; estimate them with --monte-carlo",
+      fmt::format("the moments of {} masks have no closed form; estimate them by Monte Carlo",
                   method == "gaussian-field" ? "designed" : method));
 }
 
@@ -49,8 +49,7 @@ MaskMoments build(const MixPolicy& policy, ImageSize size, bool effective) {
   (void)Sampler(policy, size, 0);  // checks
   if (effective) check_has_effective_mask(policy);
   if (effective && policy.method == "resizemix" && !policy.lam) {
-    fail_argument(
-        "resizemix draws no lam from a Beta law; give --lam, or estimate with --monte-carlo");
+    fail_argument("resizemix draws no lam from a Beta law; fix lam, or estimate by Monte Carlo");
   }
   const double alpha = policy.alpha.value_or(get_method(policy.method).default_alpha);
   LamFamily lam{policy.lam, alpha, policy.beta.value_or(alpha), effective, policy.label};
@@ -184,7 +183,8 @@ bool has_closed_form(std::string_view method) { return method != "fmix" && metho
 
 MaskMoments coefficients(const MixPolicy& policy, ImageSize size) {
   if (!policy.lam && policy.method != "none") {
-    fail_argument("coefficients are for one lam: give --lam, or --effective to integrate over lam");
+    fail_argument(
+        "coefficients are for one lam: fix lam, or ask for the effective ones, over all lam");
   }
   return build(policy, size, false);
 }

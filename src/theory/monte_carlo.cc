@@ -98,6 +98,7 @@ std::vector<Estimate> combine(const std::vector<Group>& groups,
 
 MonteCarloMoments monte_carlo(const MixPolicy& policy, ImageSize size,
                               const MonteCarloOptions& options) {
+  check_threads(options.threads);
   if (options.draws < 2 * kGroups) {
     fail_argument(fmt::format("a Monte Carlo estimate needs at least {} draws, got {}", 2 * kGroups,
                               options.draws));

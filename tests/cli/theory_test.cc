@@ -140,7 +140,7 @@ TEST(Theory, RefusesWrongInputWithOneSentence) {
   const Arguments c = kCoefficients;
   const std::vector<WrongTopic> calls = {
       {{"theory"}, "needs a topic: coefficients"},
-      {c, "give --lam, or --effective"},
+      {c, "fix lam, or ask for the effective ones"},
       {{"theory", "design"}, "either --profile FILE or --preset NAME"},
       {{"theory", "design", "--preset", "cutmx"}, "did you mean \"cutmix\""},
       {{"theory", "design", "--preset", "mixup", "--height", "200"}, "1 to 1024 pixels"},
@@ -153,8 +153,9 @@ TEST(Theory, RefusesWrongInputWithOneSentence) {
       {c + Arguments{"--lam", "0.5", "--height", "0"}, "height and width must be"},
       {c + Arguments{"--lam", "0.5", "--point", "1,2,3"}, "four whole numbers"},
       {c + Arguments{"--lam", "0.5", "--point", "0,0,64,0"}, "row 0 to 63"},
-      {c + Arguments{"--method", "fmix", "--lam", "0.5"}, "--monte-carlo"},
+      {c + Arguments{"--method", "fmix", "--lam", "0.5"}, "Monte Carlo"},
       {c + Arguments{"--lam", "0.5", "--monte-carlo", "3"}, "at least 64 draws"},
+      {c + Arguments{"--lam", "0.5", "--monte-carlo", "64", "--threads", "-5"}, "got -5"},
       {c + Arguments{"--method", "gmix", "--form", "calibrated", "--lam", "0.5", "--height", "3000",
                      "--width", "3000"},
        "use form paper or code"},

@@ -371,13 +371,13 @@ TEST(Coefficients, RefuseWhatCannotWork) {
     EXPECT_THAT([&] { (void)coefficients(policy, size); },
                 ThrowsMessage<InvalidArgument>(HasSubstr(text)));
   };
-  message({.method = "cutmix"}, {8, 8}, "give --lam, or --effective");
+  message({.method = "cutmix"}, {8, 8}, "fix lam, or ask for the effective ones");
   message({.method = "cutmix", .lam = 1.5}, {8, 8}, "lam must be in [0, 1]");
   message({.method = "cutmix", .lam = std::nan("")}, {8, 8}, "lam must be finite");
   message({.method = "cutmix", .lam = 0.5}, {0, 8}, "height and width must be");
   message({.method = "fmix", .lam = 0.5}, {8, 8}, "no closed form");
   message({.method = "hmix", .lam = 0.5, .ratio = 2}, {8, 8}, "ratio must be in [0, 1]");
-  message({.method = "gmix", .lam = 0.5, .form = Form::calibrated}, {2000, 2000}, "--monte-carlo");
+  message({.method = "gmix", .lam = 0.5, .form = Form::calibrated}, {2000, 2000}, "Monte Carlo");
   const MaskMoments m = coefficients({.method = "cutmix", .lam = 0.5}, {65, 64});
   EXPECT_THAT([&] { (void)m.matrix(); }, ThrowsMessage<InvalidArgument>(HasSubstr("at most 4096")));
   EXPECT_THAT(
