@@ -63,7 +63,7 @@ class Run {
   }
 
   TrainResult go() {
-    resume_or_start();
+    if (!resume_or_start()) return {metrics_, false};
     engine_->begin();
     saved_at_ = Clock::now();
     bool profiled = !options_.profile;
@@ -84,7 +84,8 @@ class Run {
   }
 
  private:
-  void resume_or_start() {
+  /// False if the folder holds the result of this run already.
+  [[nodiscard]] bool resume_or_start() {
     const std::string recipe = to_json(recipe_);
     if (options_.existing == RunFolder::Existing::resume) {
       std::vector<std::string> problems;
@@ -93,15 +94,18 @@ class Run {
       if (found) {
         restore(found->checkpoint, found->path.string());
         if (at_.epoch < recipe_.epochs) {
-          std::error_code ignored;
-          std::filesystem::remove(folder_.file("result.json"), ignored);  // of a shorter run
+          folder_.remove_end();  // of a shorter run
           observer_.on_note(fmt::format("goes on from {} (epoch {}, step {})", found->path.string(),
                                         at_.epoch + 1, at_.step));
         }
         folder_.start();
         folder_.write("recipe.json", recipe);
         folder_.write_metrics(metrics_);
-        return;
+        return true;
+      }
+      if (take_finished()) {
+        observer_.on_note(fmt::format("{} is finished", options_.out.string()));
+        return false;
       }
       observer_.on_note("there is nothing to resume: starts from the beginning");
     }
@@ -113,9 +117,37 @@ class Run {
     }
     const Image picture = first_batch();
     folder_.start();
+    folder_.remove_end();
     folder_.write("recipe.json", recipe);
     if (picture.size.pixels() > 0) write_png(folder_.file("batch.png"), picture);
     folder_.write_metrics(metrics_);
+    return true;
+  }
+
+  /// The metrics of a finished run without a checkpoint, if the folder holds one. A result of
+  /// another run is refused.
+  [[nodiscard]] bool take_finished() {
+    const std::string file = folder_.file("result.json").string();
+    if (!std::filesystem::exists(file)) return false;
+    const std::optional<RunResult> result = finished_result(folder_.path());
+    if (!result) {
+      fail_argument(fmt::format(
+          "{} is not the result of the recipe.json beside it; start anew with --overwrite", file));
+    }
+    must_equal(file, "seed", result->seed, options_.seed);
+    if (result->data != summary_of(data_, result->data.name)) {
+      fail_argument(fmt::format("{} was made with other data; start anew with --overwrite", file));
+    }
+    check_same_recipe(result->recipe, file);
+    if (result->recipe.epochs != recipe_.epochs) {
+      fail_argument(
+          fmt::format("{} is of {} epochs, and without a checkpoint the run cannot go on to {}; "
+                      "start anew with "
+                      "--overwrite",
+                      file, result->recipe.epochs, recipe_.epochs));
+    }
+    metrics_ = result->metrics;
+    return true;
   }
 
   [[nodiscard]] Image first_batch() {
@@ -226,16 +258,10 @@ class Run {
   void restore(const Checkpoint& checkpoint, const std::string& file) {
     try {
       const Json state = Json::parse(checkpoint.state);
-      const auto must_equal = [&](const char* what, const Json& was, const Json& is) {
-        if (was != is) {
-          fail_argument(fmt::format("{} was made with {} {}, this run has {}", file, what,
-                                    was.dump(), is.dump()));
-        }
-      };
-      must_equal("seed", state.at("seed"), options_.seed);
-      must_equal("classes", state.at("classes"), data_.classes);
-      must_equal("training images", state.at("images"), data_.train.count());
-      must_equal("training data of hash", state.at("data"), fingerprint(data_.train));
+      must_equal(file, "seed", state.at("seed"), options_.seed);
+      must_equal(file, "classes", state.at("classes"), data_.classes);
+      must_equal(file, "training images", state.at("images"), data_.train.count());
+      must_equal(file, "training data of hash", state.at("data"), fingerprint(data_.train));
       check_same_recipe(recipe_from_json(state.at("recipe").get<std::string>(), file), file);
       if (state.at("threads") != threads_) {
         observer_.on_note(fmt::format(
@@ -259,6 +285,14 @@ class Run {
     } catch (const Json::exception&) {
       fail_io(fmt::format("{} has a broken state", file));
     }
+  }
+
+  static void must_equal(const std::string& file, const char* what, const Json& was,
+                         const Json& is) {
+    if (was == is) return;
+    fail_argument(
+        fmt::format("{} was made with {} {}, this run has {}; start anew with --overwrite", file,
+                    what, was.dump(), is.dump()));
   }
 
   /// A run can be lengthened, but not changed.

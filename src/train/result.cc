@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <filesystem>
 #include <limits>
 #include <utility>
 
@@ -251,6 +252,18 @@ RunResult read_result(const std::filesystem::path& file) {
 void write_result(const std::filesystem::path& file, const RunResult& result) {
   const std::string text = to_json(result);
   write_file_durably(file, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
+}
+
+std::optional<RunResult> finished_result(const std::filesystem::path& folder) {
+  const std::filesystem::path file = folder / "result.json";
+  const std::filesystem::path recipe = folder / "recipe.json";
+  if (!std::filesystem::exists(file)) return std::nullopt;
+  RunResult result = read_result(file);
+  if (std::filesystem::exists(recipe) &&
+      to_json(find_recipe(recipe.string())) != to_json(result.recipe)) {
+    return std::nullopt;
+  }
+  return result;
 }
 
 }  // namespace medley

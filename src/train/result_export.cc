@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -16,22 +17,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-RunResult finished_result(const fs::path& run) {
-  const fs::path file = run / "result.json";
+RunResult result_of(const fs::path& run) {
   if (!fs::exists(run / "recipe.json")) {
     fail_argument(fmt::format("{} is not the folder of a run", run.string()));
   }
-  if (!fs::exists(file)) {
-    fail_argument(fmt::format("{} is not finished: it has no result.json; go on with --resume",
-                              run.string()));
-  }
-  RunResult result = read_result(file);
-  // A run that goes on to more epochs still has the result of the fewer.
-  if (to_json(find_recipe((run / "recipe.json").string())) != to_json(result.recipe)) {
-    fail_argument(fmt::format("{} is not finished: its recipe.json is not that of its result.json",
-                              run.string()));
-  }
-  return result;
+  if (std::optional<RunResult> result = finished_result(run)) return *std::move(result);
+  fail_argument(fmt::format("{} is not finished: {}", run.string(),
+                            fs::exists(run / "result.json")
+                                ? "its recipe.json is not that of its result.json"
+                                : "it has no result.json; go on with --resume"));
 }
 
 }  // namespace
@@ -40,7 +34,7 @@ std::vector<fs::path> export_runs(std::span<const fs::path> runs, const fs::path
   std::map<fs::path, fs::path> sources;  // by target
   std::vector<fs::path> targets;
   for (const fs::path& run : runs) {
-    const RunResult r = finished_result(run);
+    const RunResult r = result_of(run);
     const fs::path target =
         folder / fmt::format("{}-{}-seed{}.json", r.model(), r.method(), r.seed);
     const auto [other, added] = sources.try_emplace(target, run);

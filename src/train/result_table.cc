@@ -44,8 +44,8 @@ double hundredths(double value) { return std::round(value * 100); }
 
 /// Whether the folder is that of a run.
 bool read_run(const fs::path& folder, ResultFiles& found) {
-  if (const fs::path file = folder / "result.json"; fs::exists(file)) {
-    found.results.push_back({file, read_result(file)});
+  if (std::optional<RunResult> result = finished_result(folder)) {
+    found.results.push_back({folder / "result.json", *std::move(result)});
     return true;
   }
   if (!fs::exists(folder / "recipe.json")) return false;

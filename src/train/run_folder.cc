@@ -138,6 +138,11 @@ void RunFolder::start() const {
   for (const fs::path& path : files_of_run(folder_)) fs::remove(path, problem);
 }
 
+void RunFolder::remove_end() const {
+  std::error_code ignored;
+  for (const char* name : {"result.json", "weights.safetensors"}) fs::remove(file(name), ignored);
+}
+
 void RunFolder::write_metrics(const std::vector<EpochMetrics>& metrics) const {
   std::string lines;
   for (const EpochMetrics& m : metrics) lines += metrics_line(m) + "\n";

@@ -70,6 +70,12 @@ TEST_F(Results, TablesNoteWhatIsNotFinished) {
   EXPECT_EQ(outcome.code, 0);
   EXPECT_THAT(outcome.err, HasSubstr("left out, not finished: runs/b"));
   EXPECT_THAT(results({"table", "runs", "-q"}).err, IsEmpty());
+  // A result of another recipe is not that of the run.
+  write_file(folder_ / "runs/b/recipe.json", to_json(find_recipe("cifar100-ce")));
+  write_result(folder_ / "runs/b/result.json", made_up_result("wrn28-2", "hmix", 1, 75.5));
+  const Outcome other = results({"table", "runs"});
+  EXPECT_THAT(other.err, HasSubstr("left out, not finished: runs/b"));
+  EXPECT_THAT(other.out, Not(HasSubstr("hmix")));
 }
 
 TEST_F(Results, TablesRefuseBrokenFiles) {

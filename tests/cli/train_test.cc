@@ -216,6 +216,13 @@ TEST_F(Train, SweepsSkipWhatIsFinished) {
   EXPECT_EQ(second.out, first.out);
   EXPECT_THAT(second.err, Not(HasSubstr("epoch 1/2")));
   EXPECT_EQ(read_file(path("all/mixup-seed2/weights.safetensors")), weights);
+  for (const std::string& name : names("all/mixup-seed2")) {
+    if (name.starts_with("checkpoint-")) fs::remove(folder_ / "all/mixup-seed2" / name);
+  }
+  const Outcome third = medley(sweep);
+  EXPECT_EQ(third.code, 0) << third.err;
+  EXPECT_EQ(third.out, first.out);
+  EXPECT_THAT(third.err, AllOf(HasSubstr("mixup-seed2 is finished"), Not(HasSubstr("epoch 1/2"))));
 }
 
 TEST_F(Train, RunsSideBySideGiveWhatTheyGiveAlone) {

@@ -58,6 +58,16 @@ class Runs : public testing::Test {
     TrainObserver silent;
     return train(data_, options, silent);
   }
+  std::vector<fs::path> checkpoints_of(const std::string& name) const {
+    std::vector<fs::path> found;
+    for (const auto& entry : fs::directory_iterator(root_ / name)) {
+      if (entry.path().filename().string().starts_with("checkpoint-")) found.push_back(entry);
+    }
+    return found;
+  }
+  void remove_checkpoints(const std::string& name) const {
+    for (const fs::path& file : checkpoints_of(name)) fs::remove(file);
+  }
   /// Weights, and metrics without what depends on the clock.
   static std::string result(const fs::path& folder) {
     std::string text = bytes_of(folder / "weights.safetensors");
@@ -111,11 +121,7 @@ TEST_F(Runs, UseTheGoodCheckpointIfTheNewestIsDamaged) {
   run(in("whole"));
   Stopper stopper(14);
   EXPECT_TRUE(train(data_, in("hurt"), stopper).stopped);
-  std::vector<fs::path> checkpoints;
-  for (const auto& entry : fs::directory_iterator(root_ / "hurt")) {
-    const std::string name = entry.path().filename().string();
-    if (name.starts_with("checkpoint-")) checkpoints.push_back(entry.path());
-  }
+  const std::vector<fs::path> checkpoints = checkpoints_of("hurt");
   ASSERT_EQ(checkpoints.size(), 2);
   fs::resize_file(*std::ranges::max_element(checkpoints), 1000);
   Stopper patient(1000);
@@ -132,6 +138,56 @@ TEST_F(Runs, AreNotRepeatedOnceFinished) {
   EXPECT_FALSE(again.stopped);
   EXPECT_EQ(again.metrics.size(), 3);
   EXPECT_EQ(result(root_ / "a"), before);
+}
+
+TEST_F(Runs, AreFinishedWithoutTheirCheckpointsToo) {
+  run(in("a"));
+  remove_checkpoints("a");
+  const std::string before = result(root_ / "a");
+  Stopper stopper(1);
+  const TrainResult again = train(data_, in("a", RunFolder::Existing::resume), stopper);
+  EXPECT_FALSE(again.stopped);
+  EXPECT_EQ(again.metrics.size(), 3);
+  EXPECT_THAT(stopper.notes, testing::ElementsAre(testing::HasSubstr("is finished")));
+  EXPECT_EQ(result(root_ / "a"), before);
+}
+
+TEST_F(Runs, LeaveAFinishedOneThatTheyCannotGoOnFrom) {
+  run(in("a"));
+  remove_checkpoints("a");
+  const auto files = [&] {
+    std::string text = result(root_ / "a");
+    for (const char* file : {"recipe.json", "result.json"}) text += bytes_of(root_ / "a" / file);
+    return text;
+  };
+  const std::string before = files();
+  const auto refuses = [&](const TrainOptions& other, const ImageData& data, const char* why) {
+    TrainObserver silent;
+    EXPECT_THAT([&] { train(data, other, silent); },
+                testing::ThrowsMessage<InvalidArgument>(
+                    testing::AllOf(testing::HasSubstr("result.json"), testing::HasSubstr(why),
+                                   testing::HasSubstr("--overwrite"))));
+    EXPECT_EQ(files(), before);
+  };
+  TrainOptions other = in("a", RunFolder::Existing::resume);
+  refuses(other, open_data(std::string(kData) + ",seed=9"), "other data");
+  other.seed = 6;
+  refuses(other, data_, "seed 5, this run has 6");
+  other = in("a", RunFolder::Existing::resume);
+  other.recipe.mix.method = "mixup";
+  refuses(other, data_, "another recipe");
+  other = in("a", RunFolder::Existing::resume);
+  other.recipe.epochs = 5;
+  refuses(other, data_, "without a checkpoint");
+}
+
+TEST_F(Runs, ThatStartAnewHaveNoEndYet) {
+  run(in("a"));
+  remove_checkpoints("a");
+  fs::remove(root_ / "a" / "result.json");
+  Stopper stopper(1);
+  EXPECT_TRUE(train(data_, in("a", RunFolder::Existing::resume), stopper).stopped);
+  EXPECT_FALSE(fs::exists(root_ / "a" / "weights.safetensors"));
 }
 
 TEST_F(Runs, SayThatThereIsNothingToResume) {
@@ -171,6 +227,7 @@ TEST_F(Runs, ThatGoOnHaveNoResultYet) {
   Stopper stopper(1);
   EXPECT_TRUE(train(data_, longer, stopper).stopped);
   EXPECT_FALSE(fs::exists(root_ / "a" / "result.json"));
+  EXPECT_FALSE(fs::exists(root_ / "a" / "weights.safetensors"));
   run(longer);
   EXPECT_EQ(read_result(root_ / "a" / "result.json").metrics.size(), 5);
 }

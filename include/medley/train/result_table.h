@@ -43,7 +43,7 @@ struct ResultFile {
 
 struct ResultFiles {
   std::vector<ResultFile> results;
-  std::vector<std::filesystem::path> unfinished;  ///< folders of runs without a result
+  std::vector<std::filesystem::path> unfinished;  ///< folders of runs without `finished_result`
 };
 
 /// Reads result files; of a folder its result.json if it is that of a run, else its *.json and the

@@ -48,6 +48,9 @@ class RunFolder {
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return folder_; }
   [[nodiscard]] std::filesystem::path file(std::string_view name) const { return folder_ / name; }
 
+  /// Removes result.json and weights.safetensors, which a run that goes on does not have yet.
+  void remove_end() const;
+
   /// Replace metrics.jsonl and the event file with these epochs.
   void write_metrics(const std::vector<EpochMetrics>& metrics) const;
   /// Replaces a file durably. Throws IoError.
