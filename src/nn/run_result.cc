@@ -6,6 +6,11 @@
 
 namespace medley::nn {
 
+std::string_view precision_of(const TrainOptions& options) {
+  const Precision precision = options.device == Device::cpu ? Precision::f32 : options.precision;
+  return kPrecisionNames[static_cast<std::size_t>(precision)];
+}
+
 RunResult result_of(const ImageData& data, const TrainOptions& options,
                     const std::vector<EpochMetrics>& metrics, const std::optional<Gpu>& gpu) {
   RunResult result;
@@ -14,8 +19,7 @@ RunResult result_of(const ImageData& data, const TrainOptions& options,
   result.data = summary_of(data, options.data_name);
   result.versions = {kVersion, TORCH_VERSION, std::nullopt};
   result.metrics = metrics;
-  const Precision precision = gpu ? options.precision : Precision::f32;
-  result.precision = kPrecisionNames[static_cast<std::size_t>(precision)];
+  result.precision = precision_of(options);
   if (gpu) {
     result.gpu = gpu->name;
     result.versions.cuda = gpu->cuda;

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "medley/nn/trainer.h"
@@ -13,6 +14,9 @@ struct Gpu {
   std::string name;
   std::string cuda;  ///< version
 };
+
+/// Of convolutions, as a run with these options has it.
+[[nodiscard]] std::string_view precision_of(const TrainOptions& options);
 
 /// What goes into result.json; without a GPU the run was on the CPU.
 [[nodiscard]] RunResult result_of(const ImageData& data, const TrainOptions& options,

@@ -138,12 +138,14 @@ class Run {
     if (result->data != summary_of(data_, result->data.name)) {
       fail_argument(fmt::format("{} was made with other data; start anew with --overwrite", file));
     }
+    const Json precision = precision_of(options_);
+    must_equal(file, "precision", result->precision ? Json(*result->precision) : precision,
+               precision);
     check_same_recipe(result->recipe, file);
     if (result->recipe.epochs != recipe_.epochs) {
       fail_argument(
           fmt::format("{} is of {} epochs, and without a checkpoint the run cannot go on to {}; "
-                      "start anew with "
-                      "--overwrite",
+                      "start anew with --overwrite",
                       file, result->recipe.epochs, recipe_.epochs));
     }
     metrics_ = result->metrics;
@@ -236,10 +238,14 @@ class Run {
   void save(const Position& at) {
     const Json state = {{"recipe", to_json(recipe_)},
                         {"seed", options_.seed},
+                        {"precision", precision_of(options_)},
+                        {"device", device_name()},
+                        {"deterministic", is_deterministic()},
                         {"threads", threads_},
                         {"classes", data_.classes},
                         {"images", data_.train.count()},
                         {"data", fingerprint(data_.train)},
+                        {"test_data", fingerprint(data_.test)},
                         {"epoch", at.epoch},
                         {"step", at.step},
                         {"loss_sum", at.loss_sum},
@@ -263,11 +269,21 @@ class Run {
       must_equal(file, "training images", state.at("images"), data_.train.count());
       must_equal(file, "training data of hash", state.at("data"), fingerprint(data_.train));
       check_same_recipe(recipe_from_json(state.at("recipe").get<std::string>(), file), file);
-      if (state.at("threads") != threads_) {
+      // Older checkpoints do not say what follows.
+      const Json test = fingerprint(data_.test);
+      must_equal(file, "test data of hash", state.value("test_data", test), test);
+      const Json precision = precision_of(options_);
+      must_equal(file, "precision", state.value("precision", precision), precision);
+      const auto note_change = [&](const char* key, const Json& is) {
+        const Json was = state.value(key, is);
+        if (was == is) return;
         observer_.on_note(fmt::format(
-            "{} was made with {} threads, this run has {}: results may differ in the last bits",
-            file, state.at("threads").dump(), threads_));
-      }
+            "{} was made with {} {}, this run has {}: results may differ in the last bits", file,
+            key, was.dump(), is.dump()));
+      };
+      note_change("threads", threads_);
+      note_change("device", device_name());
+      note_change("deterministic", is_deterministic());
       load_tensors(checkpoint.section("weights").bytes, file, engine_->weights());
       load_tensors(checkpoint.section("optimiser").bytes, file, engine_->optimiser());
       const NamedTensors average = engine_->average();
@@ -287,12 +303,20 @@ class Run {
     }
   }
 
+  [[nodiscard]] const char* device_name() const {
+    return options_.device == Device::cpu ? "cpu" : "cuda";
+  }
+  [[nodiscard]] bool is_deterministic() const {
+    return options_.device == Device::cpu || options_.deterministic;
+  }
+
   static void must_equal(const std::string& file, const char* what, const Json& was,
                          const Json& is) {
     if (was == is) return;
-    fail_argument(
-        fmt::format("{} was made with {} {}, this run has {}; start anew with --overwrite", file,
-                    what, was.dump(), is.dump()));
+    fail_argument(fmt::format(
+        "{} was made with {} {}, this run has {}: keep it as it was, or start anew with "
+        "--overwrite",
+        file, what, was.dump(), is.dump()));
   }
 
   /// A run can be lengthened, but not changed.

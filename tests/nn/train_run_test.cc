@@ -1,9 +1,11 @@
 // Whole runs: the same result however often they are stopped, killed or hurt.
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <random>
 #include <string>
 #include <thread>
@@ -15,16 +17,19 @@
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <nlohmann/json.hpp>
 
 #include "medley/error.h"
 #include "medley/nn/evaluate.h"
 #include "medley/nn/trainer.h"
 #include "medley/train/result.h"
+#include "train/checkpoint.h"
 
 namespace medley::nn {
 namespace {
 
 namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
 
 constexpr const char* kData = "synthetic:train=60,test=20,size=16,classes=4";
 
@@ -67,6 +72,17 @@ class Runs : public testing::Test {
   }
   void remove_checkpoints(const std::string& name) const {
     for (const fs::path& file : checkpoints_of(name)) fs::remove(file);
+  }
+  /// Changes what the newest checkpoint says about its run.
+  void edit_state(const std::string& name, const std::function<void(Json&)>& edit) const {
+    const fs::path file = std::ranges::max(checkpoints_of(name));
+    Checkpoint checkpoint = read_checkpoint(file);
+    Json state = Json::parse(checkpoint.state);
+    edit(state);
+    checkpoint.state = state.dump();
+    const std::vector<std::uint8_t> bytes = encode_checkpoint(checkpoint);
+    std::ofstream(file, std::ios::binary)
+        .write(reinterpret_cast<const char*>(bytes.data()), std::ssize(bytes));
   }
   /// Weights, and metrics without what depends on the clock.
   static std::string result(const fs::path& folder) {
@@ -210,6 +226,50 @@ TEST_F(Runs, RefuseToResumeSomethingElse) {
                      in("a", RunFolder::Existing::resume), silent),
                InvalidArgument);
   EXPECT_THROW(run(in("a")), InvalidArgument);
+}
+
+TEST_F(Runs, RefuseToResumeWithOtherTestImages) {
+  Stopper stopper(8);
+  train(data_, in("a"), stopper);
+  ImageData other = open_data(kData);
+  other.test.pixels.front() ^= 1;
+  TrainObserver silent;
+  EXPECT_THAT([&] { train(other, in("a", RunFolder::Existing::resume), silent); },
+              testing::ThrowsMessage<InvalidArgument>(testing::HasSubstr("test data of hash")));
+}
+
+TEST_F(Runs, RefuseToResumeInAnotherPrecision) {
+  Stopper stopper(8);
+  train(data_, in("a"), stopper);
+  edit_state("a", [](Json& state) { state["precision"] = "bf16"; });
+  EXPECT_THAT([&] { run(in("a", RunFolder::Existing::resume)); },
+              testing::ThrowsMessage<InvalidArgument>(
+                  testing::HasSubstr("precision \"bf16\", this run has \"f32\"")));
+}
+
+TEST_F(Runs, NoteThatTheyGoOnElsewhere) {
+  Stopper stopper(8);
+  train(data_, in("a"), stopper);
+  edit_state("a", [](Json& state) {
+    state["device"] = "cuda";
+    state["deterministic"] = false;
+  });
+  Stopper patient(1000);
+  EXPECT_FALSE(train(data_, in("a", RunFolder::Existing::resume), patient).stopped);
+  EXPECT_THAT(patient.notes, testing::IsSupersetOf(
+                                 {testing::HasSubstr("device \"cuda\", this run has \"cpu\""),
+                                  testing::HasSubstr("deterministic false, this run has true")}));
+}
+
+TEST_F(Runs, ResumeFromOlderCheckpoints) {
+  Stopper stopper(8);
+  train(data_, in("a"), stopper);
+  edit_state("a", [](Json& state) {
+    for (const char* key : {"test_data", "precision", "device", "deterministic"}) state.erase(key);
+  });
+  Stopper patient(1000);
+  EXPECT_FALSE(train(data_, in("a", RunFolder::Existing::resume), patient).stopped);
+  EXPECT_THAT(patient.notes, testing::ElementsAre(testing::HasSubstr("goes on from")));
 }
 
 TEST_F(Runs, AreNotShortened) {
