@@ -27,8 +27,8 @@ struct GridOptions {
 };
 
 /// Trains every run of a grid, several side by side, and fills in their metrics. Runs that are
-/// finished are not repeated, and others go on. If a run finds no room on the device, it is left to
-/// those that have. Throws what a run threw, once the others have stopped.
+/// finished are not repeated, and others go on. If a run finds no room on the device beside others,
+/// it is left to those that have. Throws what a run threw, once the others have stopped.
 void run_grid(const GridOptions& options, const ImageData& data, std::vector<GridRun>& runs);
 
 }  // namespace medley::cli
