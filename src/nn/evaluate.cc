@@ -39,7 +39,7 @@ Trained read_trained(const fs::path& file) {
     fail_io(fmt::format("{} has a broken state", file.string()));
   }
   return {recipe_from_json(state["recipe"].get<std::string>(), file.string()),
-          checkpoint.section("weights").bytes};
+          checkpoint.section(checkpoint.has("average") ? "average" : "weights").bytes};
 }
 
 }  // namespace

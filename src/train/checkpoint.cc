@@ -58,6 +58,10 @@ std::uint64_t get_u64(const std::uint8_t* from) {
 
 }  // namespace
 
+bool Checkpoint::has(std::string_view name) const {
+  return std::ranges::find(sections, name, &CheckpointSection::name) != sections.end();
+}
+
 const CheckpointSection& Checkpoint::section(std::string_view name) const {
   const auto found = std::ranges::find(sections, name, &CheckpointSection::name);
   if (found == sections.end()) fail_io(fmt::format("the checkpoint has no section \"{}\"", name));

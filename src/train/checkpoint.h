@@ -21,6 +21,7 @@ struct Checkpoint {
   std::string state;
   std::vector<CheckpointSection> sections;
 
+  [[nodiscard]] bool has(std::string_view name) const;
   /// The section of that name; throws IoError if there is none.
   [[nodiscard]] const CheckpointSection& section(std::string_view name) const;
 };

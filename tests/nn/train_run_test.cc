@@ -350,6 +350,15 @@ TEST_F(Runs, CanBeEvaluated) {
   EXPECT_DOUBLE_EQ(e.top1, trained.metrics.back().test_top1);
 }
 
+TEST_F(Runs, AreEvaluatedByTheirAveragedWeights) {
+  options_.recipe.ema = 0.9;
+  const EpochMetrics last = run(in("a")).metrics.back();
+  ASSERT_NE(last.ema_test_top1, last.test_top1);
+  const Evaluation e = evaluate_file(std::ranges::max(checkpoints_of("a")), data_, 1);
+  EXPECT_DOUBLE_EQ(e.top1, *last.ema_test_top1);
+  EXPECT_EQ(e.confusion, evaluate_file(root_ / "a" / "weights.safetensors", data_, 1).confusion);
+}
+
 /// Starts the program; it dies with SIGKILL after `delay`, unless it is done before.
 bool run_and_kill(const fs::path& out, std::chrono::milliseconds delay) {
   const pid_t child = fork();

@@ -20,8 +20,8 @@ struct Evaluation {
   std::vector<std::int64_t> confusion;
 };
 
-/// Evaluates what a checkpoint or a weights.safetensors beside its recipe.json holds, on the test
-/// images, in f32. Throws IoError, InvalidArgument.
+/// Evaluates what a checkpoint (its averaged weights, where it has them) or a weights.safetensors
+/// beside its recipe.json holds, on the test images, in f32. Throws IoError, InvalidArgument.
 [[nodiscard]] Evaluation evaluate_file(const std::filesystem::path& file, const ImageData& data,
                                        int threads, Device device = Device::cpu);
 
