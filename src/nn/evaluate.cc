@@ -12,6 +12,7 @@
 #include "medley/train/recipe.h"
 #include "nn/scorer.h"
 #include "nn/tensors.h"
+#include "nn/tf32.h"
 #include "train/checkpoint.h"
 
 namespace medley::nn {
@@ -53,6 +54,7 @@ Evaluation evaluate_file(const fs::path& file, const ImageData& data, int thread
   load_tensors(trained.weights, file.string(), state_of(*model));
   const BatchLoader loader(data.test, trained.recipe, 0, used);
   const auto place = device == Device::cuda ? torch::kCUDA : torch::kCPU;
+  if (device == Device::cuda) allow_tf32(false);
   model->to(place);
   return score(*model, data.test, data.test.count(), data.num_classes(), loader,
                torch::TensorOptions(place).dtype(torch::kFloat32));

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "medley/data/image.h"
+#include "medley/nn/evaluate.h"
 #include "medley/nn/trainer.h"
 #include "nn/cuda/side_convolution.h"
 #include "nn/layers.h"
@@ -180,6 +181,14 @@ TEST_F(CudaEngine, StreamsImagesFromFiles) {
   gpu.precision = Precision::f32;
   gpu.out = root_ / "gpu";
   expect_alike(run(cpu), run(gpu), 0.01);
+}
+
+TEST_F(CudaEngine, EvaluationsAreInF32) {
+  run(options("a"));  // in bf16, which allows tf32
+  ASSERT_TRUE(at::globalContext().allowTF32CuDNN());
+  (void)evaluate_file(root_ / "a" / "weights.safetensors", data_, 0, Device::cuda);
+  EXPECT_FALSE(at::globalContext().allowTF32CuDNN());
+  EXPECT_FALSE(at::globalContext().allowTF32CuBLAS());
 }
 
 TEST_F(CudaEngine, ProfilesHaveAllParts) {

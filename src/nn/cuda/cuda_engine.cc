@@ -24,6 +24,7 @@
 #include "nn/learn.h"
 #include "nn/model.h"
 #include "nn/scorer.h"
+#include "nn/tf32.h"
 
 // A step on the GPU: load and mix, forward, loss, backward, update, all enqueued at once as one
 // captured graph. Which step it is, learning rates and plans are data in device memory.
@@ -39,9 +40,7 @@ enum class Until : std::uint8_t { load, forward, backward, update };
 /// Rules of LibTorch that hold for the whole process.
 void set_rules(const TrainOptions& options) {
   auto& context = at::globalContext();
-  const bool tf32 = options.precision != Precision::f32;
-  context.setAllowTF32CuDNN(tf32);
-  context.setAllowTF32CuBLAS(tf32);
+  allow_tf32(options.precision != Precision::f32);
   context.setBenchmarkCuDNN(!options.deterministic);
   context.setDeterministicCuDNN(options.deterministic);
   if (options.deterministic) {
