@@ -1,13 +1,13 @@
 #include "train/decode_queue.h"
 
 #include <algorithm>
-#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "core/check.h"
 #include "core/parallel.h"
+#include "train/renumber.h"
 
 namespace medley {
 
@@ -21,27 +21,6 @@ struct DecodeQueue::Job {
   std::exception_ptr problem = nullptr;
   std::size_t problem_slot = 0;
 };
-
-namespace {
-
-/// Lets the plan count its images from 0 in the order in which they appear, and returns their
-/// former numbers.
-std::vector<std::int64_t> renumber(MixPlan& plan) {
-  std::vector<std::int64_t> numbers;
-  std::unordered_map<std::int64_t, std::int64_t> slots;
-  const auto visit = [&](Source& source) {
-    const auto [slot, added] = slots.try_emplace(source.index - plan.base, std::ssize(numbers));
-    if (added) numbers.push_back(source.index - plan.base);
-    source.index = slot->second;
-  };
-  for (MixEntry& entry : plan.entries) visit(entry.own);
-  for (MixEntry& entry : plan.entries) visit(entry.partner);
-  for (MixTerm& term : plan.terms) visit(term.source);
-  plan.base = 0;
-  return numbers;
-}
-
-}  // namespace
 
 DecodeQueue::DecodeQueue(const ImageFiles& files, RandomCrop crop, ImageSize size,
                          std::uint64_t seed, int threads, int ahead)

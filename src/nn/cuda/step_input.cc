@@ -16,6 +16,7 @@
 #include <cuda_runtime.h>
 
 #include "kernels/cuda/check.h"
+#include "train/renumber.h"
 
 namespace medley::nn {
 namespace {
@@ -171,22 +172,10 @@ class StreamedInput : public StepInput {
     return staged;
   }
 
-  /// The images that the plan names, in the order in which they first appear; sources that are the
-  /// data set itself are copied together.
+  /// The images that the plan names, copied together if they are the data set's.
   static BatchSources gather(BatchSources sources) {
     if (sources.owner) return sources;
-    std::map<std::int64_t, std::int64_t> slots;
-    std::vector<std::int64_t> images;
-    const auto move = [&](Source& source) {
-      const auto [at, added] = slots.try_emplace(source.index, std::ssize(images));
-      if (added) images.push_back(source.index);
-      source.index = at->second;
-    };
-    for (MixEntry& entry : sources.plan.entries) {
-      move(entry.own);
-      move(entry.partner);
-    }
-    for (MixTerm& term : sources.plan.terms) move(term.source);
+    const std::vector<std::int64_t> images = renumber(sources.plan);
     const std::int64_t values = sources.images.shape.values() / sources.images.shape.count;
     const auto pixels = std::make_shared<std::vector<std::uint8_t>>(
         images.size() * static_cast<std::size_t>(values));
