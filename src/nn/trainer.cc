@@ -18,6 +18,7 @@
 #include "medley/error.h"
 #include "nn/batch_picture.h"
 #include "nn/engine.h"
+#include "nn/last_batch.h"
 #include "nn/run_result.h"
 #include "nn/scorer.h"
 #include "nn/tensors.h"
@@ -94,6 +95,7 @@ class Run {
       if (found) {
         restore(found->checkpoint, found->path.string());
         if (at_.epoch < recipe_.epochs) {
+          check_last_batch(data_, recipe_, loader_);
           folder_.remove_end();  // of a shorter run
           observer_.on_note(fmt::format("goes on from {} (epoch {}, step {})", found->path.string(),
                                         at_.epoch + 1, at_.step));
@@ -109,6 +111,7 @@ class Run {
       }
       observer_.on_note("there is nothing to resume: starts from the beginning");
     }
+    check_last_batch(data_, recipe_, loader_);
     if (!options_.weights.empty()) {
       const std::string name = options_.weights.string();
       load_tensors(read_file(options_.weights), name, engine_->weights());

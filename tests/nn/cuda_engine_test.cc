@@ -270,6 +270,18 @@ TEST_F(CudaEngine, FusedNormsScoreAsPlainOnes) {
                               norm_relu(bn, Shifted{f32(x), f32(shift)}), 0.02, 0.03));
 }
 
+TEST_F(CudaEngine, NormsDoNotLearnFromOnePixel) {
+  torch::nn::BatchNorm2d bn(64);
+  bn->to(torch::kCUDA);
+  const torch::Tensor pixel = torch::randn({1, 64, 1, 1}, torch::kCUDA)
+                                  .to(torch::kBFloat16)
+                                  .contiguous(at::MemoryFormat::ChannelsLast);
+  EXPECT_THROW((void)norm_relu(bn, pixel), c10::Error);
+  bn->eval();
+  const torch::NoGradGuard no_grad;
+  EXPECT_EQ(norm_relu(bn, pixel).size(1), 64);
+}
+
 /// The end of a network through autograd, against LibTorch's own operations in f32.
 TEST_F(CudaEngine, FusedHeadsHaveTheGradientsOfPlainOnes) {
   torch::manual_seed(8);

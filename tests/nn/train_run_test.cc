@@ -319,17 +319,27 @@ TEST_F(Runs, AverageTheGradientsOfAShortGroup) {
             bytes_of(root_ / "four" / "weights.safetensors"));
 }
 
-TEST_F(Runs, SayWhatLibTorchSaysInOneSentence) {
-  data_ = open_data("synthetic:train=5,test=2,size=32,classes=2");
+/// Batch norms of the last layers see one pixel of one image.
+TEST_F(Runs, RefuseALastBatchOfOnePixelBeforeTheyStart) {
   options_.recipe.model = "resnet18";
-  options_.recipe.batch = 4;
-  try {
-    run(in("one"));  // a batch of one image, of one pixel in the last layers
-    FAIL();
-  } catch (const Error& problem) {
-    EXPECT_THAT(problem.what(), testing::HasSubstr("batches of 4"));
-    EXPECT_THAT(problem.what(), testing::Not(testing::HasSubstr("frame #")));
-  }
+  const auto refuses = [&](int images, std::int64_t batch, const char* why) {
+    data_ = open_data(fmt::format("synthetic:train={},test=2,size=32,classes=2", images));
+    options_.recipe.batch = batch;
+    EXPECT_THAT([&] { run(in("one")); },
+                testing::ThrowsMessage<InvalidArgument>(testing::HasSubstr(why)));
+    EXPECT_FALSE(fs::exists(root_ / "one"));
+  };
+  refuses(41, 10, "use --batch 9 or 11");
+  refuses(41, 4, "use --batch 3 or 6");
+  refuses(5, 1, "use --batch 3");
+  refuses(3, 2, "use --batch 3");
+  refuses(1, 4, "resnet18 cannot be trained on one image");
+}
+
+TEST_F(Runs, TakeALastBatchOfOneLargerImage) {
+  options_.recipe.batch = 59;
+  options_.recipe.epochs = 1;
+  EXPECT_FALSE(run(in("one")).stopped);
 }
 
 TEST_F(Runs, StopWithADiagnosisWhenTheLossIsNoNumber) {

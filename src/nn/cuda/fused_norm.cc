@@ -108,10 +108,12 @@ Activated fixed_norm_relu(torch::nn::BatchNorm2dImpl& bn, const Residual& x) {
 }  // namespace
 
 bool can_fuse(const torch::nn::BatchNorm2dImpl& bn, const Tensor& x) {
-  return x.is_cuda() && (bn.is_training() || !at::GradMode::is_enabled()) &&
-         x.scalar_type() == torch::kBFloat16 && x.dim() == 4 &&
-         x.suggest_memory_format() == at::MemoryFormat::ChannelsLast &&
-         bn.options.momentum().has_value() && norm_fits(shape_of(x));
+  if (!x.is_cuda() || x.scalar_type() != torch::kBFloat16 || x.dim() != 4) return false;
+  const NormShape shape = shape_of(x);
+  // One pixel has no variance to learn from: LibTorch says so.
+  const bool known = bn.is_training() ? shape.rows > 1 : !at::GradMode::is_enabled();
+  return known && x.suggest_memory_format() == at::MemoryFormat::ChannelsLast &&
+         bn.options.momentum().has_value() && norm_fits(shape);
 }
 
 Activated fused_norm_relu(torch::nn::BatchNorm2dImpl& bn, const Residual& x) {
