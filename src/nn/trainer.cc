@@ -94,6 +94,7 @@ class Run {
       for (const std::string& problem : problems) observer_.on_note(problem);
       if (found) {
         restore(found->checkpoint, found->path.string());
+        if (has_end()) return false;
         if (at_.epoch < recipe_.epochs) {
           check_last_batch(data_, recipe_, loader_);
           folder_.remove_end();  // of a shorter run
@@ -125,6 +126,14 @@ class Run {
     if (picture.size.pixels() > 0) write_png(folder_.file("batch.png"), picture);
     folder_.write_metrics(metrics_);
     return true;
+  }
+
+  /// Whether everything that comes after the last epoch is there; it stays as it was made.
+  [[nodiscard]] bool has_end() const {
+    if (at_.epoch < recipe_.epochs || !std::filesystem::exists(folder_.file("weights.safetensors")))
+      return false;
+    const std::optional<RunResult> result = finished_result(folder_.path());
+    return result && result->recipe.epochs == recipe_.epochs;
   }
 
   /// The metrics of a finished run without a checkpoint, if the folder holds one. A result of
@@ -316,10 +325,10 @@ class Run {
   static void must_equal(const std::string& file, const char* what, const Json& was,
                          const Json& is) {
     if (was == is) return;
-    fail_argument(fmt::format(
-        "{} was made with {} {}, this run has {}: keep it as it was, or start anew with "
-        "--overwrite",
-        file, what, was.dump(), is.dump()));
+    fail_argument(
+        fmt::format("{} was made with {} {}, this run has {}: keep it as it was, or start anew in "
+                    "another folder or with --overwrite",
+                    file, what, was.dump(), is.dump()));
   }
 
   /// A run can be lengthened, but not changed.
@@ -329,7 +338,7 @@ class Run {
     if (to_json(was) != to_json(recipe_)) {
       fail_argument(
           fmt::format("{} was made with another recipe; leave out options that change "
-                      "it, or start anew with --overwrite",
+                      "it, or start anew in another folder or with --overwrite",
                       file));
     }
   }

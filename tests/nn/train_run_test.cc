@@ -149,11 +149,14 @@ TEST_F(Runs, UseTheGoodCheckpointIfTheNewestIsDamaged) {
 TEST_F(Runs, AreNotRepeatedOnceFinished) {
   run(in("a"));
   const std::string before = result(root_ / "a");
+  std::ofstream(root_ / "a/result.json", std::ios::app) << '\n';  // as if made elsewhere
+  const std::string made = bytes_of(root_ / "a/result.json");
   Stopper stopper(1);  // would stop at the first step
   const TrainResult again = train(data_, in("a", RunFolder::Existing::resume), stopper);
   EXPECT_FALSE(again.stopped);
   EXPECT_EQ(again.metrics.size(), 3);
   EXPECT_EQ(result(root_ / "a"), before);
+  EXPECT_EQ(bytes_of(root_ / "a/result.json"), made);
 }
 
 TEST_F(Runs, AreFinishedWithoutTheirCheckpointsToo) {
