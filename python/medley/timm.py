@@ -135,7 +135,7 @@ class Mixup:
         with self._counter._turn(len(x)) as place:
             plan = self._plan_at(place, len(x), (x.shape[-2], x.shape[-1]))
             targets = self._targets(plan, target)
-            if self.method in _NEVER_IN_PLACE:
+            if self.method in _NEVER_IN_PLACE or _core.image_info(x)["copied"]:
                 x[...] = run(plan, x, None, False, "nchw", None, None, self._options)
             else:
                 x = run(plan, x, None, True, "nchw", None, None, self._options)

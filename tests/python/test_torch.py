@@ -383,3 +383,11 @@ def test_named_samples_keep_their_kind():
     sample = namedtuple("Sample", "images labels")(torch.rand(4, 3, 8, 8), torch.arange(4))
     mixed = medley.torchvision.CutMix(num_classes=4)(sample)
     assert type(mixed) is type(sample) and mixed.labels.shape == (4, 4)
+
+
+def test_timm_mixes_every_other_pixel_in_place_too():
+    whole = torch.rand(4, 3, 9, 18)
+    x = whole[:, :, :, ::2]
+    expected, _ = medley.timm.Mixup(num_classes=4)(x.contiguous(), torch.arange(4))
+    mixed, _ = medley.timm.Mixup(num_classes=4)(x, torch.arange(4))
+    assert mixed is x and torch.equal(x, expected)
