@@ -24,7 +24,9 @@ enum class Placement : std::uint8_t { clipped, inside, wrap };
 /// The weight that labels get: the mean of the mask that was applied, or the drawn lam.
 enum class LabelRule : std::uint8_t { realised, drawn };
 
-/// How many samples share one draw of lam and mask: one, the whole batch, or two.
+/// How many samples share one draw of lam and mask: one, the whole batch, or two. `pair`: partners
+/// are each other's and share a draw; a sample left over (an odd batch, or rules that a random
+/// matching cannot keep for all) shares that of its neighbour, or stays unmixed.
 enum class Mode : std::uint8_t { sample, batch, pair };
 
 /// Who mixes with whom: a random permutation of the batch, the batch reversed, the next sample
