@@ -201,6 +201,13 @@ TEST_F(Train, EvalMeasuresWhatWasTrained) {
   EXPECT_EQ(medley(eval + Arguments{path("nothing.medley")}).code, 1);
 }
 
+TEST_F(Train, NotesOptionsThatNoMethodUses) {
+  EXPECT_THAT(train("run", {"--method", "mixup", "--ratio", "0.3"}).err,
+              HasSubstr("note: --ratio is not used by method mixup\n"));
+  EXPECT_THAT(train("other", {"--method", "hmix", "--ratio", "0.3"}).err,
+              Not(HasSubstr("not used")));
+}
+
 TEST_F(Train, SweepsSkipWhatIsFinished) {
   const Arguments sweep = Arguments{"sweep"} + Arguments(kSmall.begin(), kSmall.end() - 2) +
                           Arguments{"--methods", "none,mixup", "--seeds", "1,2",
@@ -232,6 +239,7 @@ TEST_F(Train, RunsSideBySideGiveWhatTheyGiveAlone) {
                Arguments{"--methods", "none,hmix", "--seeds", "1,2", "--models", "resnet8",
                          "--threads", "1", "--json", "--parallel", parallel, "--out", path(out)});
     EXPECT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_THAT(outcome.err, HasSubstr("note: --model is not used beside --models\n"));
     return outcome.json();
   };
   EXPECT_EQ(sweep("one", "1"), sweep("many", "3"));

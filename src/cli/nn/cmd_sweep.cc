@@ -162,6 +162,10 @@ GridOptions options_of(const SweepCommand& command) {
 int run(const SweepCommand& command) {
   const GridOptions options = options_of(command);
   check(command);
+  command.recipe.note_unused(command.methods, command.output.quiet);
+  if (!command.models.empty() && command.recipe.given("model")) {
+    print_note("--model is not used beside --models", command.output.quiet);
+  }
   const ImageData data = command.data.open();
   watch_interrupts();
   std::vector<GridRun> runs = runs_of(command);

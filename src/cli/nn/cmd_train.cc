@@ -48,6 +48,7 @@ int run(const TrainCommand& command) {
   options.checkpoint_epochs = command.checkpoints.epochs;
   options.checkpoint_minutes = command.checkpoints.minutes;
   check_recipe(options.recipe);
+  command.recipe.note_unused({options.recipe.mix.method}, command.output.quiet);
   const ImageData data = command.data.open();
   using Lines = TrainConsole::Lines;
   TrainConsole console(options.recipe.mix.method, options.recipe.epochs,

@@ -10,6 +10,7 @@
 #include "cli/options.h"
 #include "medley/error.h"
 #include "medley/nn/models.h"
+#include "medley/policy.h"
 
 namespace medley::cli {
 namespace {
@@ -114,9 +115,31 @@ void RecipeOptions::add_to(CLI::App& app, std::string_view without) {
 Recipe RecipeOptions::recipe() const {
   Recipe recipe = find_recipe(name_);
   for (const auto& [field, value] : fields_) {
-    if (app_->count(option_of(field)) > 0) set_field(recipe, field, value);
+    if (given(field)) set_field(recipe, field, value);
   }
   return recipe;
+}
+
+bool RecipeOptions::given(std::string_view field) const {
+  return app_->count(option_of(field)) > 0;
+}
+
+void RecipeOptions::note_unused(const std::vector<std::string>& chosen, bool quiet) const {
+  const auto uses = [](const MethodInfo& method, std::string_view field) {
+    return std::ranges::any_of(method.options,
+                               [&](const OptionInfo& option) { return option.name == field; });
+  };
+  for (const auto& [field, value] : fields_) {
+    const bool of_methods = std::ranges::any_of(
+        methods(), [&](const MethodInfo* method) { return uses(*method, field); });
+    if (!of_methods || !given(field)) continue;
+    if (std::ranges::none_of(
+            chosen, [&](const std::string& name) { return uses(get_method(name), field); })) {
+      print_note(
+          fmt::format("{} is not used by method {}", option_of(field), fmt::join(chosen, ", ")),
+          quiet);
+    }
+  }
 }
 
 void add_table_format(CLI::App& app, TableFormat& format) {

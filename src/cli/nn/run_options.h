@@ -52,6 +52,11 @@ class RecipeOptions {
   /// The named recipe with the fields that were given. Throws InvalidArgument.
   [[nodiscard]] Recipe recipe() const;
 
+  [[nodiscard]] bool given(std::string_view field) const;
+
+  /// Notes on options that were given, but that none of the methods uses.
+  void note_unused(const std::vector<std::string>& chosen, bool quiet) const;
+
  private:
   std::string name_ = "demo";
   std::map<std::string, std::string> fields_;  // by name; empty: not given
