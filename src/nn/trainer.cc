@@ -80,7 +80,9 @@ class Run {
     const NamedTensors average = engine_->average();
     write_file_durably(folder_.file("weights.safetensors"),
                        save_tensors(average.empty() ? engine_->weights() : average));
-    write_result(folder_.file("result.json"), result_of(data_, options_, metrics_, engine_->gpu()));
+    RunResult result = result_of(data_, options_, metrics_, engine_->gpu());
+    if (first_epochs_ < recipe_.epochs) result.lengthened_from = first_epochs_;
+    write_result(folder_.file("result.json"), result);
     return {metrics_, false};
   }
 
@@ -249,6 +251,7 @@ class Run {
 
   void save(const Position& at) {
     const Json state = {{"recipe", to_json(recipe_)},
+                        {"first_epochs", first_epochs_},
                         {"seed", options_.seed},
                         {"precision", precision_of(options_)},
                         {"device", device_name()},
@@ -280,18 +283,20 @@ class Run {
       must_equal(file, "classes", state.at("classes"), data_.classes);
       must_equal(file, "training images", state.at("images"), data_.train.count());
       must_equal(file, "training data of hash", state.at("data"), fingerprint(data_.train));
-      check_same_recipe(recipe_from_json(state.at("recipe").get<std::string>(), file), file);
+      const Recipe was = recipe_from_json(state.at("recipe").get<std::string>(), file);
+      check_same_recipe(was, file);
+      first_epochs_ = state.value("first_epochs", was.epochs);
       // Older checkpoints do not say what follows.
       const Json test = fingerprint(data_.test);
       must_equal(file, "test data of hash", state.value("test_data", test), test);
       const Json precision = precision_of(options_);
       must_equal(file, "precision", state.value("precision", precision), precision);
       const auto note_change = [&](const char* key, const Json& is) {
-        const Json was = state.value(key, is);
-        if (was == is) return;
+        const Json before = state.value(key, is);
+        if (before == is) return;
         observer_.on_note(fmt::format(
             "{} was made with {} {}, this run has {}: results may differ in the last bits", file,
-            key, was.dump(), is.dump()));
+            key, before.dump(), is.dump()));
       };
       note_change("threads", threads_);
       note_change("device", device_name());
@@ -353,6 +358,7 @@ class Run {
   BatchLoader loader_;
   std::unique_ptr<Engine> engine_;
   Position at_;
+  std::int64_t first_epochs_ = recipe_.epochs;  // before the run was lengthened
   std::vector<EpochMetrics> metrics_;
   Clock::time_point saved_at_;
 };

@@ -78,6 +78,13 @@ TEST_F(Results, TablesNoteWhatIsNotFinished) {
   EXPECT_THAT(other.out, Not(HasSubstr("hmix")));
 }
 
+TEST_F(Results, TablesNoteRunsOfTwoSchedules) {
+  RunResult longer = made_up_result("wrn28-2", "none", 1, 73.5);
+  longer.lengthened_from = 2;
+  add_run("runs/a", longer);
+  EXPECT_THAT(results({"table", "runs"}).err, HasSubstr("lengthened from 2 epochs"));
+}
+
 TEST_F(Results, TablesRefuseBrokenFiles) {
   add("wrn28-2", "none", 1, 73.5);
   write_file(folder_ / "results/x.json", "{\"schema\": \"medley.result/1\"}");

@@ -292,7 +292,11 @@ TEST_F(Runs, ThatGoOnHaveNoResultYet) {
   EXPECT_FALSE(fs::exists(root_ / "a" / "result.json"));
   EXPECT_FALSE(fs::exists(root_ / "a" / "weights.safetensors"));
   run(longer);
-  EXPECT_EQ(read_result(root_ / "a" / "result.json").metrics.size(), 5);
+  const RunResult result = read_result(root_ / "a" / "result.json");
+  EXPECT_EQ(result.metrics.size(), 5);
+  EXPECT_EQ(result.lengthened_from, 3);
+  run(in("b"));
+  EXPECT_EQ(read_result(root_ / "b" / "result.json").lengthened_from, std::nullopt);
 }
 
 TEST_F(Runs, StopBetweenEpochsOfOneUpdate) {

@@ -36,6 +36,7 @@ void expect_equal(const RunResult& a, const RunResult& b) {
   EXPECT_EQ(a.data, b.data);
   EXPECT_EQ(a.gpu, b.gpu);
   EXPECT_EQ(a.precision, b.precision);
+  EXPECT_EQ(a.lengthened_from, b.lengthened_from);
   EXPECT_EQ(a.versions, b.versions);
   EXPECT_EQ(a.metrics, b.metrics);
 }
@@ -48,6 +49,7 @@ TEST(RunResults, ComeBackFromJson) {
   on_cpu.seed = std::numeric_limits<std::uint64_t>::max();
   on_cpu.gpu.reset();
   on_cpu.versions.cuda.reset();
+  on_cpu.lengthened_from = 1;
   on_cpu.metrics[0].ema_test_top1 = 12.5;
   on_cpu.metrics[1].test_top1 = 1.0 / 3;
   expect_equal(result_from_json(to_json(on_cpu), "a"), on_cpu);
@@ -128,6 +130,7 @@ std::vector<Broken> broken_results() {
       {"NoHash", [](Json& j) { j["data"].erase("hash"); }, "data.hash is missing"},
       {"GpuIsNumber", [](Json& j) { j["gpu"] = 200; }, "gpu must be text or null, got 200"},
       {"PrecisionIsNumber", [](Json& j) { j["precision"] = 16; }, "precision must be text, got 16"},
+      {"LengthenedFromAll", [](Json& j) { j["lengthened_from"] = 2; }, "less than the epochs"},
       {"NoVersion", [](Json& j) { j["versions"].erase("libtorch"); }, "versions.libtorch is miss"},
       {"MoreVersions", [](Json& j) { j["versions"]["nccl"] = "2"; }, "no field \"versions.nccl\""},
       {"WrongSeconds", [](Json& j) { j["seconds"] = 4; }, "seconds must be 3, the sum"},

@@ -42,6 +42,9 @@ struct RunResult {
   std::optional<std::string> gpu = {};        ///< its name; none on a CPU
   std::optional<std::string> precision = {};  ///< of convolutions: "bf16", …; not always known
   RunVersions versions;
+  /// Epochs that it had at first, if it went on to more: learning rates follow one schedule, then
+  /// the other.
+  std::optional<std::int64_t> lengthened_from = {};
   std::vector<EpochMetrics> metrics;  ///< of all epochs
 
   [[nodiscard]] const std::string& model() const noexcept { return recipe.model; }

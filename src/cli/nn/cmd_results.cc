@@ -52,6 +52,13 @@ std::vector<ResultTable> read_tables(const ResultsCommand& command) {
   for (const fs::path& run : files.unfinished) {
     print_note(fmt::format("left out, not finished: {}", run.string()), command.output.quiet);
   }
+  for (const ResultFile& file : files.results) {
+    if (!file.result.lengthened_from) continue;
+    print_note(fmt::format("{} was lengthened from {} epochs: it has the learning rates of two "
+                           "schedules",
+                           file.path.string(), *file.result.lengthened_from),
+               command.output.quiet);
+  }
   return tabulate(files.results);
 }
 
