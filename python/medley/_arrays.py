@@ -161,9 +161,9 @@ class Torch(Framework):
 
         self._torch = torch
         self._dtypes = {getattr(torch, name): name for name in _TORCH_DTYPES}
-        # Of later versions; before, a change of no values does the same.
+        # Of later versions; before, a change that changes nothing does the same.
         self._count_change = getattr(torch.autograd.graph, "increment_version", None) or (
-            lambda tensor: tensor[:0].zero_()
+            lambda tensor: tensor.transpose_(0, 0)
         )
         _core.set_torch(
             torch.Tensor,
