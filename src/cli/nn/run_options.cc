@@ -129,7 +129,8 @@ void RecipeOptions::note_unused(const std::vector<std::string>& chosen, bool qui
     return std::ranges::any_of(method.options,
                                [&](const OptionInfo& option) { return option.name == field; });
   };
-  for (const auto& [field, value] : fields_) {
+  for (const auto& entry : fields_) {
+    const std::string& field = entry.first;
     const bool of_methods = std::ranges::any_of(
         methods(), [&](const MethodInfo* method) { return uses(*method, field); });
     if (!of_methods || !given(field)) continue;
