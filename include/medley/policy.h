@@ -112,6 +112,9 @@ struct MethodInfo {
   bool unbounded_lam = false;  ///< accepts a fixed lam outside [0, 1]
   bool in_place = true;        ///< two-source mix that may overwrite its input
   std::vector<OptionInfo> options = {};
+
+  /// Whether it is one of `options`, or lam where that is used.
+  [[nodiscard]] bool uses(std::string_view option) const noexcept;
 };
 
 /// Every method, in the order of the documentation.

@@ -13,12 +13,12 @@
 namespace medley::cli {
 namespace {
 
-/// Options that only some methods have. All others (prob, label, mode, pairing, ...) work with
-/// every method; so does lam, except where `MethodInfo` says otherwise.
-constexpr std::array<std::string_view, 18> kOfSomeMethods = {
-    "alpha", "beta",   "placement", "form",   "ratio",     "gamma",     "q-mix",
-    "n",     "power",  "decay",     "soft",   "scale-min", "scale-max", "interpolation",
-    "sigma", "length", "design",    "mask-in"};
+/// Options that only some methods use. All others (prob, label, mode, pairing, ...) work with every
+/// method.
+constexpr std::array<std::string_view, 19> kOfSomeMethods = {
+    "lam",           "alpha", "beta",   "placement", "form",   "ratio",     "gamma",
+    "q-mix",         "n",     "power",  "decay",     "soft",   "scale-min", "scale-max",
+    "interpolation", "sigma", "length", "design",    "mask-in"};
 
 /// The library's name of a command line option.
 std::string library_name(std::string_view option) {
@@ -179,12 +179,9 @@ MixPolicy PolicyOptions::policy() const {
 std::vector<std::string> PolicyOptions::unused() const {
   const MethodInfo& method = get_method(policy_.method);
   std::vector<std::string> names;
-  if (!method.uses_lam && given("--lam")) names.emplace_back("--lam");
   for (const std::string_view option : kOfSomeMethods) {
     const std::string flag = fmt::format("--{}", option);
-    const bool used = std::ranges::any_of(
-        method.options, [&](const OptionInfo& info) { return info.name == library_name(option); });
-    if (!used && given(flag)) names.push_back(flag);
+    if (!method.uses(library_name(option)) && given(flag)) names.push_back(flag);
   }
   return names;
 }

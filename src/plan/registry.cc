@@ -44,6 +44,11 @@ const std::vector<const MethodInfo*>& methods() {
   return infos;
 }
 
+bool MethodInfo::uses(std::string_view option) const noexcept {
+  if (option == "lam") return uses_lam;
+  return std::ranges::any_of(options, [&](const OptionInfo& info) { return info.name == option; });
+}
+
 const MethodInfo* find_method(std::string_view name) {
   for (const MethodInfo* info : methods()) {
     if (info->name == name) return info;

@@ -162,16 +162,14 @@ const std::vector<Option>& options_table() {
   return table;
 }
 
-bool uses(const MethodInfo& method, const Option& option) {
-  return option.common || std::ranges::any_of(method.options, [&](const OptionInfo& info) {
-           return info.name == option.name;
-         });
+bool takes(const MethodInfo& method, const Option& option) {
+  return option.common || method.uses(option.name);
 }
 
 std::string option_list(const MethodInfo& method) {
   std::string list;
   for (const Option& option : options_table()) {
-    if (uses(method, option)) list += fmt::format("{}{}", list.empty() ? "" : ", ", option.name);
+    if (takes(method, option)) list += fmt::format("{}{}", list.empty() ? "" : ", ", option.name);
   }
   return list;
 }
@@ -201,7 +199,7 @@ MixPolicy make_policy(const std::string& method, const py::dict& options) {
   for (const auto& [key, value] : options) {
     const auto name = key.cast<std::string>();
     const auto found = std::ranges::find(options_table(), name, &Option::name);
-    if (found == options_table().end() || !uses(info, *found)) {
+    if (found == options_table().end() || !takes(info, *found)) {
       throw py::type_error(
           fmt::format("method {} has no option {}; it takes {}", method, name, option_list(info)));
     }

@@ -204,6 +204,8 @@ TEST_F(Train, EvalMeasuresWhatWasTrained) {
 TEST_F(Train, NotesOptionsThatNoMethodUses) {
   EXPECT_THAT(train("run", {"--method", "mixup", "--ratio", "0.3"}).err,
               HasSubstr("note: --ratio is not used by method mixup\n"));
+  EXPECT_THAT(train("none", {"--method", "none", "--lam", "0.3"}).err,
+              HasSubstr("note: --lam is not used by method none\n"));
   EXPECT_THAT(train("other", {"--method", "hmix", "--ratio", "0.3"}).err,
               Not(HasSubstr("not used")));
 }

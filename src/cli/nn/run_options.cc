@@ -125,21 +125,15 @@ bool RecipeOptions::given(std::string_view field) const {
 }
 
 void RecipeOptions::note_unused(const std::vector<std::string>& chosen, bool quiet) const {
-  const auto uses = [](const MethodInfo& method, std::string_view field) {
-    return std::ranges::any_of(method.options,
-                               [&](const OptionInfo& option) { return option.name == field; });
-  };
   for (const auto& entry : fields_) {
     const std::string& field = entry.first;
-    const bool of_methods = std::ranges::any_of(
-        methods(), [&](const MethodInfo* method) { return uses(*method, field); });
-    if (!of_methods || !given(field)) continue;
-    if (std::ranges::none_of(
-            chosen, [&](const std::string& name) { return uses(get_method(name), field); })) {
-      print_note(
-          fmt::format("{} is not used by method {}", option_of(field), fmt::join(chosen, ", ")),
-          quiet);
-    }
+    const auto uses = [&](const MethodInfo* method) { return method->uses(field); };
+    const auto is_used = [&](const std::string& name) { return get_method(name).uses(field); };
+    if (!given(field) || std::ranges::none_of(methods(), uses)) continue;  // not of methods
+    if (std::ranges::any_of(chosen, is_used)) continue;
+    print_note(
+        fmt::format("{} is not used by method {}", option_of(field), fmt::join(chosen, ", ")),
+        quiet);
   }
 }
 
