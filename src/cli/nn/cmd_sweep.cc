@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -159,7 +160,14 @@ GridOptions options_of(const SweepCommand& command) {
   return options;
 }
 
+/// Runs side by side wait for each other where they share CUDA's hardware queues, of which it makes
+/// 8 unless told otherwise before its first call.
+void ask_for_hardware_queues() {
+  (void)setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", /*overwrite=*/0);
+}
+
 int run(const SweepCommand& command) {
+  if (command.parallel > 1) ask_for_hardware_queues();
   const GridOptions options = options_of(command);
   check(command);
   command.recipe.note_unused(command.methods, command.output.quiet);
