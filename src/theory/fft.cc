@@ -11,16 +11,6 @@ using Complex = std::complex<double>;
 
 }  // namespace
 
-std::int32_t transform_length(std::int32_t n) {
-  for (std::int32_t length = n + n % 2;; length += 2) {
-    std::int32_t rest = length;
-    for (const std::int32_t prime : {2, 3, 5}) {
-      while (rest % prime == 0) rest /= prime;
-    }
-    if (rest == 1 && length >= 2) return length;
-  }
-}
-
 void add_power_spectrum(std::span<const double> image, ImageSize size, std::int32_t height,
                         std::int32_t width, std::vector<double>& power) {
   thread_local Eigen::FFT<double> fft;

@@ -8,9 +8,6 @@
 
 namespace medley::theory {
 
-/// Smallest even number >= n whose prime factors are 2, 3 and 5, so that its transform is quick.
-[[nodiscard]] std::int32_t transform_length(std::int32_t n);
-
 /// Adds |F(image)|^2 to `power`, (height) x (width/2 + 1), the image being padded with zeros to
 /// height x width.
 void add_power_spectrum(std::span<const double> image, ImageSize size, std::int32_t height,

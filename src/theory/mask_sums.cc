@@ -7,6 +7,7 @@
 #include <Eigen/Dense>
 
 #include "core/gaussian_profile.h"
+#include "plan/inverse_transform.h"
 #include "theory/fft.h"
 #include "theory/outer_sum.h"
 

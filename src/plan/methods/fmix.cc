@@ -4,8 +4,7 @@
 #include <numeric>
 #include <vector>
 
-#include <unsupported/Eigen/FFT>
-
+#include "plan/inverse_transform.h"
 #include "plan/method.h"
 
 namespace medley {
@@ -20,7 +19,11 @@ constexpr double kAlpha = 1;
 class FMix final : public MaskLaw {
  public:
   FMix(const MixPolicy& policy, ImageSize size)
-      : lam_(policy, kAlpha), soft_(policy.soft), size_(size) {
+      : lam_(policy, kAlpha),
+        soft_(policy.soft),
+        size_(size),
+        along_columns_(size.height),
+        along_rows_(size.width) {
     const double lowest = 1.0 / std::max(size.height, size.width);
     for (std::int32_t ky = 0; ky < size.height; ++ky) {
       const double fy = static_cast<double>(std::min(ky, size.height - ky)) / size.height;
@@ -38,11 +41,6 @@ class FMix final : public MaskLaw {
     RandomStream stream = random.stream(Purpose::mask);
     const std::vector<double> noise = low_frequency_noise(stream);
 
-    std::vector<std::uint32_t> order(noise.size());
-    std::iota(order.begin(), order.end(), 0u);
-    std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-      return noise[a] != noise[b] ? noise[a] > noise[b] : a < b;
-    });
     const auto pixels = static_cast<double>(noise.size());
     const bool up = stream.uniform() < 0.5;
     const auto ones =
@@ -50,9 +48,20 @@ class FMix final : public MaskLaw {
     // Ranks on both sides of the edge fall from 1 to 0 evenly.
     const auto edge = static_cast<std::int64_t>(pixels * std::min({soft_, lam, 1 - lam}));
     const std::int64_t begin = std::max<std::int64_t>(ones - edge, 0);
-    const std::int64_t end = std::min<std::int64_t>(ones + edge, std::ssize(order));
+    const std::int64_t end = std::min<std::int64_t>(ones + edge, std::ssize(noise));
+
+    std::vector<std::uint32_t> order(noise.size());
+    std::iota(order.begin(), order.end(), 0u);
+    const auto brighter = [&](std::uint32_t a, std::uint32_t b) {
+      return noise[a] != noise[b] ? noise[a] > noise[b] : a < b;
+    };
+    std::nth_element(order.begin(), order.begin() + begin, order.end(), brighter);
+    if (end > begin) {
+      std::nth_element(order.begin() + begin, order.begin() + end, order.end(), brighter);
+      std::sort(order.begin() + begin, order.begin() + end, brighter);
+    }
     for (std::int64_t rank = 0; rank < std::ssize(order); ++rank) {
-      float value = rank < ones ? 1.0f : 0.0f;
+      float value = rank < begin ? 1.0f : 0.0f;
       if (rank >= begin && rank < end) {
         value = static_cast<float>(1.0 - static_cast<double>(rank - begin) /
                                              static_cast<double>(end - begin - 1));
@@ -74,29 +83,35 @@ class FMix final : public MaskLaw {
       const double re = stream.normal();
       spectrum[i] = amplitude_[i] * std::complex<double>(re, stream.normal());
     }
-    Eigen::FFT<double> fft;
-    const auto inverse = [&](std::vector<std::complex<double>>& to,
-                             const std::vector<std::complex<double>>& from) {
-      if (from.size() == 1) {
-        to = from;  // Eigen's transform does not take a single value
-      } else {
-        fft.inv(to, from);
-      }
-    };
-    std::vector<std::complex<double>> column(height), transformed(height);
+    std::vector<std::complex<double>> line(height), image(height);
     for (std::size_t x = 0; x < half; ++x) {
-      for (std::size_t y = 0; y < height; ++y) column[y] = spectrum[y * half + x];
-      inverse(transformed, column);
-      for (std::size_t y = 0; y < height; ++y) spectrum[y * half + x] = transformed[y];
+      for (std::size_t y = 0; y < height; ++y) line[y] = spectrum[y * half + x];
+      along_columns_(line, image);
+      for (std::size_t y = 0; y < height; ++y) spectrum[y * half + x] = image[y];
     }
-    // A row of the half spectrum stands for a whole one with mirrored conjugates.
+    // A row of the half spectrum stands for a whole one with mirrored conjugates, whose transform
+    // is real: two rows are transformed as real and imaginary part of one.
     std::vector<double> noise(height * width);
-    std::vector<std::complex<double>> row(width), image(width);
-    for (std::size_t y = 0; y < height; ++y) {
-      for (std::size_t x = 0; x < half; ++x) row[x] = spectrum[y * half + x];
-      for (std::size_t x = half; x < width; ++x) row[x] = std::conj(row[width - x]);
-      inverse(image, row);
+    line.resize(width);
+    image.resize(width);
+    for (std::size_t y = 0; y < height; y += 2) {
+      const std::complex<double>* upper = &spectrum[y * half];
+      const std::complex<double>* lower = y + 1 < height ? upper + half : nullptr;
+      for (std::size_t x = 0; x < half; ++x) {
+        std::complex<double> a = upper[x];
+        std::complex<double> b = lower != nullptr ? lower[x] : 0;
+        if (x == 0 || 2 * x == width) {  // its own mirror image
+          a = a.real();
+          b = b.real();
+        } else {
+          line[width - x] = {a.real() + b.imag(), b.real() - a.imag()};
+        }
+        line[x] = {a.real() - b.imag(), a.imag() + b.real()};
+      }
+      along_rows_(line, image);
       for (std::size_t x = 0; x < width; ++x) noise[y * width + x] = image[x].real();
+      if (lower == nullptr) break;
+      for (std::size_t x = 0; x < width; ++x) noise[(y + 1) * width + x] = image[x].imag();
     }
     return noise;
   }
@@ -104,6 +119,8 @@ class FMix final : public MaskLaw {
   LamLaw lam_;
   double soft_;
   ImageSize size_;
+  InverseTransform along_columns_;
+  InverseTransform along_rows_;
   std::vector<double> amplitude_;  // height x (width/2 + 1)
 };
 
