@@ -29,7 +29,7 @@ class GaussianDesign {
                                   std::span<const double> columns, std::int32_t width, double mean);
 
   /// nu = mean everywhere; covariance sigma^2 * exp(-|d|^2 / 2 l^2) with l = `length` times the
-  /// side.
+  /// side. The longer that is, the fewer normals a mask takes and the less it costs.
   static GaussianDesign smooth(ImageSize size, double sigma, double length, double mean);
 
   [[nodiscard]] ImageSize size() const noexcept;

@@ -1,5 +1,6 @@
 #include "medley/gaussian_design.h"
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -7,6 +8,7 @@
 #include <Eigen/Dense>
 
 #include "core/check.h"
+#include "core/portable_math.h"
 
 namespace medley {
 namespace {
@@ -15,6 +17,7 @@ using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowM
 using Vector = Eigen::VectorXd;
 
 constexpr std::int64_t kMaxDensePixels = 4096;
+constexpr double kLeftOut = 1e-12;
 constexpr double kSymmetry = 1e-9;  // relative; matrices come from files with rounded decimals
 
 Matrix read_symmetric(const char* name, std::span<const double> values, std::int64_t n) {
@@ -46,22 +49,43 @@ void check_size(ImageSize size) {
   }
 }
 
-/// The same as a matrix that Eigen knows.
-Matrix smooth_matrix(std::int32_t n, double length) {
-  return Eigen::Map<const Matrix>(smooth_correlation(n, length).data(), n, n);
+/// Correlation of pixels d apart.
+double smooth_correlation_at(double d, double length) {
+  const double t = d / length;
+  return exp_nonpositive(-0.5 * t * t);
+}
+
+/// F with F F^T = the correlation of `smooth` along n pixels but for kLeftOut of each variance, and
+/// as many columns as that takes, few where the correlation is long: Cholesky with pivots.
+Matrix smooth_factor(std::int32_t n, double length) {
+  Matrix factor(0, n);  // a row for each column of F, so that the loops run along memory
+  Vector rest = Vector::Ones(n);
+  Eigen::Index rank = 0;
+  for (; rank < n; ++rank) {
+    Eigen::Index pivot = 0;
+    if (rest.maxCoeff(&pivot) < kLeftOut) break;
+    if (rank == factor.rows()) {
+      factor.conservativeResize(std::min<Eigen::Index>(n, 2 * rank + 8), Eigen::NoChange);
+    }
+    Vector column(n);
+    for (Eigen::Index i = 0; i < n; ++i) {
+      column[i] = smooth_correlation_at(static_cast<double>(i - pivot), length * n);
+    }
+    for (Eigen::Index k = 0; k < rank; ++k) column -= factor(k, pivot) * factor.row(k).transpose();
+    column /= std::sqrt(column[pivot]);
+    factor.row(rank) = column.transpose();
+    rest -= column.cwiseAbs2();
+    rest[pivot] = 0;
+  }
+  return factor.topRows(rank).transpose();
 }
 
 }  // namespace
 
 std::vector<double> smooth_correlation(std::int32_t n, double length) {
   std::vector<double> m;
-  const double l = length * n;
   for (std::int32_t i = 0; i < n; ++i) {
-    for (std::int32_t j = 0; j < n; ++j) {
-      const double d = (i - j) / l;
-      // The small diagonal keeps it positive definite.
-      m.push_back(std::exp(-0.5 * d * d) + (i == j ? 1e-9 : 0));
-    }
+    for (std::int32_t j = 0; j < n; ++j) m.push_back(smooth_correlation_at(i - j, length * n));
   }
   return m;
 }
@@ -155,8 +179,8 @@ GaussianDesign GaussianDesign::smooth(ImageSize size, double sigma, double lengt
   impl->size = size;
   impl->mean = mean;
   impl->nu = Vector::Constant(size.pixels(), mean);
-  impl->rows = sigma * cholesky("the correlation", smooth_matrix(size.height, length));
-  impl->columns = cholesky("the correlation", smooth_matrix(size.width, length));
+  impl->rows = sigma * smooth_factor(size.height, length);
+  impl->columns = smooth_factor(size.width, length);
   return GaussianDesign(std::move(impl));
 }
 
@@ -164,25 +188,29 @@ ImageSize GaussianDesign::size() const noexcept { return impl_->size; }
 
 double GaussianDesign::mean() const noexcept { return impl_->mean; }
 
-std::int64_t GaussianDesign::dimension() const noexcept { return impl_->size.pixels(); }
+std::int64_t GaussianDesign::dimension() const noexcept {
+  const Impl& d = *impl_;
+  return d.dense.size() > 0 ? d.size.pixels() : d.rows.cols() * d.columns.cols();
+}
 
 void GaussianDesign::mask(std::span<const double> z, double shift, std::span<double> mask) const {
   const Impl& d = *impl_;
   const std::int64_t pixels = d.size.pixels();
-  if (std::ssize(z) != pixels || std::ssize(mask) != pixels) {
-    fail_argument(fmt::format("a mask of this design takes {} normals and values, got {} and {}",
-                              pixels, z.size(), mask.size()));
+  if (std::ssize(z) != dimension() || std::ssize(mask) != pixels) {
+    fail_argument(fmt::format("a mask of this design takes {} normals and {} values, got {} and {}",
+                              dimension(), pixels, z.size(), mask.size()));
   }
   Eigen::Map<Vector> out(mask.data(), pixels);
-  Vector noise = Eigen::Map<const Vector>(z.data(), pixels);
+  Vector normals = Eigen::Map<const Vector>(z.data(), std::ssize(z));
   if (d.dense.size() > 0) {
-    noise = d.dense * noise;
+    out = d.dense * normals;
   } else {
-    if (d.unit.size() > 0) noise -= d.unit * (d.shrink * d.unit.dot(noise));
-    Eigen::Map<Matrix> image(noise.data(), d.size.height, d.size.width);
-    image = (d.rows * image * d.columns.transpose()).eval();
+    if (d.unit.size() > 0) normals -= d.unit * (d.shrink * d.unit.dot(normals));
+    const Eigen::Map<const Matrix> square(normals.data(), d.rows.cols(), d.columns.cols());
+    Eigen::Map<Matrix> image(mask.data(), d.size.height, d.size.width);
+    image.noalias() = (d.rows * square).eval() * d.columns.transpose();
   }
-  out = (noise - d.nu).array() + (1 + shift);
+  out = (out - d.nu).array() + (1 + shift);
 }
 
 }  // namespace medley
