@@ -65,6 +65,9 @@ class DevicePlan {
   /// they differ in number or size, or need memory or kernels that the first ones did not. Throws
   /// as the constructors.
   [[nodiscard]] bool update(std::span<const MixPlan> steps, Stream stream);
+  /// Puts other batches in the place of these, in new memory that has room for both, and with
+  /// kernels for both: `update` takes either kind from now on. Synchronises.
+  void extend(std::span<const MixPlan> steps);
 
   [[nodiscard]] std::int64_t steps() const noexcept;
   [[nodiscard]] std::int64_t batch() const noexcept;

@@ -17,7 +17,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMaxFileBytes = std::size_t{1} << 30;
 constexpr std::size_t kChunkBytes = std::size_t{1} << 18;
 
 [[noreturn]] void fail_errno(std::string_view action, const fs::path& path) {
@@ -84,7 +83,7 @@ bool write_all(int fd, std::span<const std::uint8_t> bytes) {
 
 }  // namespace
 
-std::vector<std::uint8_t> read_file(const fs::path& path) {
+std::vector<std::uint8_t> read_file(const fs::path& path, std::size_t most) {
   std::error_code ignored;
   if (fs::is_directory(path, ignored)) {
     throw IoError(fmt::format("{} is a directory, expected a file", path.string()));
@@ -94,7 +93,7 @@ std::vector<std::uint8_t> read_file(const fs::path& path) {
 
   std::vector<std::uint8_t> bytes;
   const std::uintmax_t expected = fs::file_size(path, ignored);
-  if (!ignored && expected <= kMaxFileBytes) bytes.reserve(expected + kChunkBytes);
+  if (!ignored && expected <= most) bytes.reserve(expected + kChunkBytes);
   for (;;) {
     const std::size_t used = bytes.size();
     bytes.resize(used + kChunkBytes);
@@ -102,9 +101,8 @@ std::vector<std::uint8_t> read_file(const fs::path& path) {
     if (count < 0 && errno != EINTR) fail_errno("read", path);
     bytes.resize(used + static_cast<std::size_t>(count > 0 ? count : 0));
     if (count == 0) return bytes;
-    if (bytes.size() > kMaxFileBytes) {
-      throw IoError(
-          fmt::format("{} is too large, expected at most {} bytes", path.string(), kMaxFileBytes));
+    if (bytes.size() > most) {
+      throw IoError(fmt::format("{} is too large, expected at most {} bytes", path.string(), most));
     }
   }
 }

@@ -7,8 +7,13 @@
 
 namespace medley {
 
-/// The whole file, at most 1 GiB of it. Throws IoError.
-[[nodiscard]] std::vector<std::uint8_t> read_file(const std::filesystem::path& path);
+/// Of files that are read whole: pictures and tables are not larger, data sets and weights may be.
+inline constexpr std::size_t kPlainSize = std::size_t{1} << 30;
+inline constexpr std::size_t kAnySize = SIZE_MAX;
+
+/// The whole file. Throws IoError, also if it has more than `most` bytes.
+[[nodiscard]] std::vector<std::uint8_t> read_file(const std::filesystem::path& path,
+                                                  std::size_t most = kPlainSize);
 
 /// Writes under a temporary name in the same directory, then renames: after an IoError neither a
 /// temporary nor a partial file remains, and a file that was there before is untouched.

@@ -29,16 +29,19 @@ fs::path common_folder(const fs::path& a, const fs::path& b) {
   return common;
 }
 
-std::string fingerprint_of(const std::vector<fs::path>& paths) {
+std::string fingerprint_of(const std::vector<fs::path>& paths, ImageFiles::Broken broken) {
   std::vector<std::uint8_t> listing;
   fs::path folder = paths.empty() ? fs::path() : paths.front().parent_path();
   for (const fs::path& path : paths) folder = common_folder(folder, path);
   for (const fs::path& path : paths) {
     std::error_code problem;
     const std::uintmax_t bytes = fs::file_size(path, problem);
-    if (problem) fail_io(fmt::format("cannot read {}: {}", path.string(), problem.message()));
-    const std::string line =
-        fmt::format("{} {}\n", path.lexically_relative(folder).string(), bytes);
+    if (problem && broken == ImageFiles::Broken::refuse) {
+      fail_io(fmt::format("cannot read {}: {}; --skip-broken leaves such images out", path.string(),
+                          problem.message()));
+    }
+    const std::string line = fmt::format("{} {}\n", path.lexically_relative(folder).string(),
+                                         problem ? "missing" : std::to_string(bytes));
     listing.insert(listing.end(), line.begin(), line.end());
   }
   return content_hash(listing);
@@ -57,7 +60,7 @@ struct ImageFiles::Impl {
 
 ImageFiles::ImageFiles(std::vector<fs::path> paths, Broken broken)
     : impl_(std::make_unique<Impl>()) {
-  impl_->fingerprint = fingerprint_of(paths);
+  impl_->fingerprint = fingerprint_of(paths, broken);
   impl_->paths = std::move(paths);
   impl_->broken = broken;
 }

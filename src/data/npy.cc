@@ -59,7 +59,7 @@ std::vector<std::int64_t> parse_shape(const NpyFile& file, std::string_view text
 }
 
 NpyFile read_npy_file(const std::filesystem::path& path) {
-  NpyFile file{path.string(), {}, {}, read_file(path), 0};
+  NpyFile file{path.string(), {}, {}, read_file(path, kAnySize), 0};
   const std::vector<std::uint8_t>& bytes = file.bytes;
   constexpr std::string_view kMagic = "\x93NUMPY";
   if (bytes.size() < 12 || std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) != 0) {

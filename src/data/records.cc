@@ -53,7 +53,7 @@ std::vector<std::uint8_t> gunzip(std::vector<std::uint8_t>& packed, const std::s
 }  // namespace
 
 std::vector<std::uint8_t> read_maybe_gzipped(const std::filesystem::path& path, std::size_t most) {
-  std::vector<std::uint8_t> bytes = read_file(path);
+  std::vector<std::uint8_t> bytes = read_file(path, most);
   const bool gzipped = bytes.size() >= 2 && bytes[0] == 0x1F && bytes[1] == 0x8B;
   return gzipped ? gunzip(bytes, path.string(), most) : bytes;
 }

@@ -104,7 +104,7 @@ class CpuEngine : public Engine {
     const auto of = [&](Model& model, const ImageSet& images) {
       return nn::score(model, images, count, data_.num_classes(), loader_);
     };
-    const Evaluation test = of(*model_, data_.test);
+    const Accuracy test = of(*model_, data_.test);
     Score score{test.top1, test.top5, of(*model_, data_.train).top1, {}};
     if (!average_.empty()) score.ema_test_top1 = of(*averaged_model(), data_.test).top1;
     return score;

@@ -1,8 +1,5 @@
 #include "medley/nn/evaluate.h"
 
-#include <fstream>
-#include <iterator>
-
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -32,7 +29,7 @@ Trained read_trained(const fs::path& file) {
     const std::vector<std::uint8_t> text = read_file(recipe);
     return {recipe_from_json({reinterpret_cast<const char*>(text.data()), text.size()},
                              recipe.string()),
-            read_file(file)};
+            read_file(file, kAnySize)};
   }
   const Checkpoint checkpoint = read_checkpoint(file);
   const auto state = nlohmann::json::parse(checkpoint.state, nullptr, /*allow_exceptions=*/false);
@@ -56,8 +53,19 @@ Evaluation evaluate_file(const fs::path& file, const ImageData& data, int thread
   const auto place = device == Device::cuda ? torch::kCUDA : torch::kCPU;
   if (device == Device::cuda) allow_tf32(false);
   model->to(place);
-  return score(*model, data.test, data.test.count(), data.num_classes(), loader,
-               torch::TensorOptions(place).dtype(torch::kFloat32));
+  Evaluation result;
+  result.classes = data.num_classes();
+  result.confusion.resize(static_cast<std::size_t>(result.classes * result.classes));
+  const Accuracy accuracy =
+      score(*model, data.test, data.test.count(), result.classes, loader,
+            torch::TensorOptions(place).dtype(torch::kFloat32),
+            [&](std::int64_t truth, std::span<const std::int64_t> most_likely) {
+              ++result.confusion[static_cast<std::size_t>(truth * result.classes + most_likely[0])];
+            });
+  result.count = accuracy.count;
+  result.top1 = accuracy.top1;
+  result.top5 = accuracy.top5;
+  return result;
 }
 
 }  // namespace medley::nn

@@ -23,16 +23,14 @@ std::int64_t spread_number(std::int64_t i, std::int64_t asked, std::int64_t coun
   return first + std::int64_t{draw} % (end - first);
 }
 
-Evaluation score(Model& model, const ImageSet& images, std::int64_t count, std::int64_t classes,
-                 const BatchLoader& loader, const torch::TensorOptions& input) {
+Accuracy score(Model& model, const ImageSet& images, std::int64_t count, std::int64_t classes,
+               const BatchLoader& loader, const torch::TensorOptions& input, const SeeAnswer& see) {
   constexpr std::int64_t kBatch = 250;
   torch::NoGradGuard no_grad;
   const bool was_training = model.is_training();
   model.eval();
-  Evaluation result;
+  Accuracy result;
   const std::int64_t asked = std::min(count, images.count());
-  result.classes = classes;
-  result.confusion.resize(static_cast<std::size_t>(classes * classes));
   const std::int64_t places = std::min<std::int64_t>(5, classes);
   std::int64_t hits = 0;
   std::int64_t near = 0;
@@ -52,10 +50,10 @@ Evaluation score(Model& model, const ImageSet& images, std::int64_t count, std::
       const std::int64_t truth = labels[static_cast<std::size_t>(i)];
       if (truth < 0) continue;
       ++result.count;
-      const std::int64_t* row = predicted + i * places;
+      const std::span row(predicted + i * places, static_cast<std::size_t>(places));
       hits += row[0] == truth ? 1 : 0;
-      near += std::find(row, row + places, truth) != row + places ? 1 : 0;
-      ++result.confusion[static_cast<std::size_t>(truth * classes + row[0])];
+      near += std::ranges::find(row, truth) != row.end() ? 1 : 0;
+      if (see) see(truth, row);
     }
   }
   model.train(was_training);

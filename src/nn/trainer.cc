@@ -47,6 +47,17 @@ struct Position {
   double seconds = 0;  // spent on this epoch before the last resume
 };
 
+/// Checkpoints and results hold them as JSON.
+void check_class_names(const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    try {
+      (void)Json(name).dump();
+    } catch (const Json::exception&) {
+      fail_argument(fmt::format("the class name \"{}\" must be UTF-8: rename its folder", name));
+    }
+  }
+}
+
 class Run {
  public:
   Run(const ImageData& data, const TrainOptions& options, TrainObserver& observer)
@@ -59,8 +70,6 @@ class Run {
         checkpoints_(options.out),
         loader_(data.train, recipe_, options.seed, threads_) {
     torch::set_num_threads(threads_);
-    const EngineParts parts{data, options, loader_};
-    engine_ = options.device == Device::cuda ? make_cuda_engine(parts) : make_cpu_engine(parts);
   }
 
   TrainResult go() {
@@ -95,8 +104,10 @@ class Run {
       const auto found = checkpoints_.load_newest(problems);
       for (const std::string& problem : problems) observer_.on_note(problem);
       if (found) {
-        restore(found->checkpoint, found->path.string());
+        restore_position(found->checkpoint, found->path.string());
         if (has_end()) return false;
+        make_engine();
+        restore_tensors(found->checkpoint, found->path.string());
         if (at_.epoch < recipe_.epochs) {
           check_last_batch(data_, recipe_, loader_);
           folder_.remove_end();  // of a shorter run
@@ -115,11 +126,13 @@ class Run {
       observer_.on_note("there is nothing to resume: starts from the beginning");
     }
     check_last_batch(data_, recipe_, loader_);
+    make_engine();
     if (!options_.weights.empty()) {
       const std::string name = options_.weights.string();
-      load_tensors(read_file(options_.weights), name, engine_->weights());
+      const std::vector<std::uint8_t> bytes = read_file(options_.weights, kAnySize);
+      load_tensors(bytes, name, engine_->weights());
       const NamedTensors average = engine_->average();
-      if (!average.empty()) load_tensors(read_file(options_.weights), name, average);
+      if (!average.empty()) load_tensors(bytes, name, average);
     }
     const Image picture = first_batch();
     folder_.start();
@@ -128,6 +141,12 @@ class Run {
     if (picture.size.pixels() > 0) write_png(folder_.file("batch.png"), picture);
     folder_.write_metrics(metrics_);
     return true;
+  }
+
+  /// Not for a run that turns out to be finished.
+  void make_engine() {
+    const EngineParts parts{data_, options_, loader_};
+    engine_ = options_.device == Device::cuda ? make_cuda_engine(parts) : make_cpu_engine(parts);
   }
 
   /// Whether everything that comes after the last epoch is there; it stays as it was made.
@@ -188,6 +207,7 @@ class Run {
       if ((stop || is_due()) && between_steps && at_.step < loader_.steps()) {
         Position here = at_;
         here.loss_sum = engine_->loss_sum();
+        if (!std::isfinite(here.loss_sum)) diverged(here.loss_sum, lr);
         here.seconds += seconds_since(start);
         save(here);
         if (stop) return false;
@@ -242,7 +262,7 @@ class Run {
 
   [[noreturn]] void diverged(double loss, double lr) const {
     throw Error(fmt::format(
-        "the loss became {} in epoch {}, step {}, at learning rate {:g}: try a smaller lr, a "
+        "the loss became {} in epoch {}, by step {}, at learning rate {:g}: try a smaller lr, a "
         "warm-up (--warmup-epochs) or --clip-norm",
         loss, at_.epoch + 1, std::min(at_.step + 1, loader_.steps()), lr));
   }
@@ -259,8 +279,8 @@ class Run {
                         {"threads", threads_},
                         {"classes", data_.classes},
                         {"images", data_.train.count()},
-                        {"data", fingerprint(data_.train)},
-                        {"test_data", fingerprint(data_.test)},
+                        {"data", train_fingerprint_},
+                        {"test_data", test_fingerprint_},
                         {"epoch", at.epoch},
                         {"step", at.step},
                         {"loss_sum", at.loss_sum},
@@ -276,19 +296,20 @@ class Run {
     saved_at_ = Clock::now();
   }
 
-  void restore(const Checkpoint& checkpoint, const std::string& file) {
+  /// Refuses what is not a checkpoint of this run.
+  void restore_position(const Checkpoint& checkpoint, const std::string& file) {
     try {
       const Json state = Json::parse(checkpoint.state);
       must_equal(file, "seed", state.at("seed"), options_.seed);
       must_equal(file, "classes", state.at("classes"), data_.classes);
       must_equal(file, "training images", state.at("images"), data_.train.count());
-      must_equal(file, "training data of hash", state.at("data"), fingerprint(data_.train));
+      must_equal(file, "training data of hash", state.at("data"), train_fingerprint_);
       const Recipe was = recipe_from_json(state.at("recipe").get<std::string>(), file);
       check_same_recipe(was, file);
       first_epochs_ = state.value("first_epochs", was.epochs);
       // Older checkpoints do not say what follows.
-      const Json test = fingerprint(data_.test);
-      must_equal(file, "test data of hash", state.value("test_data", test), test);
+      must_equal(file, "test data of hash", state.value("test_data", test_fingerprint_),
+                 test_fingerprint_);
       const Json precision = precision_of(options_);
       must_equal(file, "precision", state.value("precision", precision), precision);
       const auto note_change = [&](const char* key, const Json& is) {
@@ -301,10 +322,6 @@ class Run {
       note_change("threads", threads_);
       note_change("device", device_name());
       note_change("deterministic", is_deterministic());
-      load_tensors(checkpoint.section("weights").bytes, file, engine_->weights());
-      load_tensors(checkpoint.section("optimiser").bytes, file, engine_->optimiser());
-      const NamedTensors average = engine_->average();
-      if (!average.empty()) load_tensors(checkpoint.section("average").bytes, file, average);
       at_ = {state.at("epoch").get<std::int64_t>(), state.at("step").get<std::int64_t>(),
              state.at("loss_sum").get<double>(), state.at("epoch_images").get<std::int64_t>(),
              state.at("epoch_seconds").get<double>()};
@@ -318,6 +335,13 @@ class Run {
     } catch (const Json::exception&) {
       fail_io(fmt::format("{} has a broken state", file));
     }
+  }
+
+  void restore_tensors(const Checkpoint& checkpoint, const std::string& file) {
+    load_tensors(checkpoint.section("weights").bytes, file, engine_->weights());
+    load_tensors(checkpoint.section("optimiser").bytes, file, engine_->optimiser());
+    const NamedTensors average = engine_->average();
+    if (!average.empty()) load_tensors(checkpoint.section("average").bytes, file, average);
   }
 
   [[nodiscard]] const char* device_name() const {
@@ -356,6 +380,8 @@ class Run {
   RunFolder folder_;
   CheckpointFolder checkpoints_;
   BatchLoader loader_;
+  std::string train_fingerprint_ = fingerprint(data_.train);
+  std::string test_fingerprint_ = fingerprint(data_.test);
   std::unique_ptr<Engine> engine_;
   Position at_;
   std::int64_t first_epochs_ = recipe_.epochs;  // before the run was lengthened
@@ -365,9 +391,21 @@ class Run {
 
 }  // namespace
 
-TrainResult train(const ImageData& data, const TrainOptions& options, TrainObserver& observer) {
+void check_options(const TrainOptions& options) {
   check_recipe(options.recipe);
   check_threads(options.threads);
+  if (options.checkpoint_epochs < 1) {
+    fail_argument(fmt::format("checkpoint_epochs must be >= 1, got {}", options.checkpoint_epochs));
+  }
+  if (!(options.checkpoint_minutes > 0)) {
+    fail_argument(
+        fmt::format("checkpoint_minutes must be > 0, got {}", options.checkpoint_minutes));
+  }
+}
+
+TrainResult train(const ImageData& data, const TrainOptions& options, TrainObserver& observer) {
+  check_options(options);
+  check_class_names(data.classes);
   try {
     return Run(data, options, observer).go();
   } catch (const c10::OutOfMemoryError&) {

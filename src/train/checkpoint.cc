@@ -163,7 +163,7 @@ std::optional<CheckpointFolder::Found> CheckpointFolder::load_newest(
 bool is_checkpoint(const fs::path& path) { return number_of(path).has_value(); }
 
 Checkpoint read_checkpoint(const fs::path& path) {
-  return decode_checkpoint(read_file(path), path.string());
+  return decode_checkpoint(read_file(path, kAnySize), path.string());
 }
 
 }  // namespace medley

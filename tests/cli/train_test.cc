@@ -174,6 +174,10 @@ TEST_F(Train, ReadsFoldersOfImages) {
   const Outcome lenient = medley(common + Arguments{path("c"), "--skip-broken"});
   EXPECT_EQ(lenient.code, 0);
   EXPECT_THAT(lenient.err, AllOf(HasSubstr("left out: "), HasSubstr("1 of 24 images")));
+  fs::create_symlink("nowhere", folder_ / "data/train/odd/99.jpg");
+  const Outcome without = medley(common + Arguments{path("d"), "--skip-broken"});
+  EXPECT_EQ(without.code, 0) << without.err;
+  EXPECT_THAT(without.err, AllOf(HasSubstr("odd/99.jpg"), HasSubstr("2 of 25 images")));
   write_file(folder_ / "data/val/odd/0.jpg", "broken");
   const Outcome eval = medley({"eval", "--data", "folder:" + path("data"), "--skip-broken",
                                "--checkpoint", path("c/weights.safetensors")});

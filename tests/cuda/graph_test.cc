@@ -1,5 +1,6 @@
 // A captured step replays with new data: the step index on the device selects the batch.
 
+#include <numeric>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -125,6 +126,38 @@ TEST_F(CudaGraph, PlansThatNeedMoreAreNotPutInPlace) {
   EXPECT_FALSE(put(flat.plan({.batch = 15})));
   EXPECT_TRUE(put(boxes.plan({.batch = 16})));  // the kernels of flat masks know boxes
   EXPECT_FALSE(put(gaussians.plan({.batch = 16})));
+}
+
+TEST_F(CudaGraph, ExtendedPlansTakeBothKinds) {
+  constexpr BatchShape kShape{8, 3, 16, 16};
+  const Sampler none(MixPolicy{.method = "none"}, {16, 16}, 1);
+  const Sampler fields(MixPolicy{.method = "fmix"}, {16, 16}, 1);
+  const Sampler gaussians(MixPolicy{.method = "gmix"}, {16, 16}, 1);
+  std::vector<float> pixels(static_cast<std::size_t>(kShape.values()));
+  std::iota(pixels.begin(), pixels.end(), 0.0f);
+  const BatchStrides strides = dense_strides(kShape, Layout::nchw);
+  const auto images = test::upload(pixels);
+  cuda::DeviceArray<float> mixed(pixels.size());
+  cuda::DevicePlan plan(none.plan({.batch = 8}), 8);
+  const auto mixes_like_the_cpu = [&](const MixPlan& of) {
+    cuda::mix(plan, {images.get(), DType::f32, Layout::nchw, kShape, strides},
+              {mixed.get(), DType::f32, Layout::nchw, kShape, strides}, {}, nullptr);
+    std::vector<float> expected(pixels.size());
+    mix(of, {pixels.data(), DType::f32, Layout::nchw, kShape, strides},
+        {expected.data(), DType::f32, Layout::nchw, kShape, strides}, {});
+    return test::download(mixed, pixels.size()) == expected;
+  };
+  for (const Sampler* sampler : {&fields, &gaussians}) {
+    const MixPlan other = sampler->plan({.batch = 8});
+    EXPECT_FALSE(plan.update({&other, 1}, nullptr));
+    plan.extend({&other, 1});
+    EXPECT_TRUE(mixes_like_the_cpu(other));
+  }
+  for (const Sampler* sampler : {&none, &fields, &gaussians, &fields, &none}) {
+    const MixPlan other = sampler->plan({.batch = 8, .epoch = 1});
+    EXPECT_TRUE(plan.update({&other, 1}, nullptr));
+    EXPECT_TRUE(mixes_like_the_cpu(other));
+  }
 }
 
 }  // namespace

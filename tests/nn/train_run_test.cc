@@ -360,6 +360,27 @@ TEST_F(Runs, StopWithADiagnosisWhenTheLossIsNoNumber) {
   }
 }
 
+TEST_F(Runs, RefuseCheckpointsThatNeverCome) {
+  TrainOptions options = in("a");
+  options.checkpoint_epochs = 0;
+  EXPECT_THAT([&] { run(options); }, testing::ThrowsMessage<InvalidArgument>(testing::HasSubstr(
+                                         "checkpoint_epochs must be >= 1, got 0")));
+  options = in("a");
+  options.checkpoint_minutes = std::nan("");
+  EXPECT_THAT([&] { run(options); }, testing::ThrowsMessage<InvalidArgument>(
+                                         testing::HasSubstr("checkpoint_minutes must be > 0")));
+  EXPECT_FALSE(fs::exists(root_ / "a"));
+}
+
+TEST_F(Runs, RefuseClassNamesThatNoCheckpointCanHold) {
+  ImageData data = data_;
+  data.classes[0] = "caf\xe9";
+  TrainObserver silent;
+  EXPECT_THAT([&] { train(data, in("a"), silent); },
+              testing::ThrowsMessage<InvalidArgument>(testing::HasSubstr("must be UTF-8")));
+  EXPECT_FALSE(fs::exists(root_ / "a"));
+}
+
 TEST_F(Runs, CanBeEvaluated) {
   const TrainResult trained = run(in("a"));
   const Evaluation e = evaluate_file(root_ / "a" / "weights.safetensors", data_, 1);

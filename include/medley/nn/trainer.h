@@ -40,6 +40,9 @@ struct TrainOptions {
   bool profile = false;        ///< tell the observer where the time of a step goes
 };
 
+/// Throws InvalidArgument if recipe, threads or checkpoints make no sense, as `train` does.
+void check_options(const TrainOptions& options);
+
 /// Whether this build can train on that device, and the machine has one.
 [[nodiscard]] bool is_available(Device device);
 

@@ -20,6 +20,7 @@
 #include "medley/data/image.h"
 #include "medley/error.h"
 #include "medley/nn/models.h"
+#include "medley/nn/trainer.h"
 #include "medley/train/result_table.h"
 
 namespace medley::cli {
@@ -124,21 +125,16 @@ void refuse_repeats(const char* option, const std::vector<T>& values) {
   }
 }
 
-void check(const SweepCommand& command) {
+void check(const SweepCommand& command, nn::TrainOptions common) {
   if (command.parallel < 1) {
     throw InvalidArgument(fmt::format("parallel must be >= 1, got {}", command.parallel));
-  }
-  if (command.checkpoint_epochs < 1) {
-    throw InvalidArgument(
-        fmt::format("checkpoint_epochs must be >= 1, got {}", command.checkpoint_epochs));
   }
   if (command.methods.empty() || command.seeds.empty()) {
     throw InvalidArgument("a sweep needs at least one method and one seed");
   }
-  Recipe recipe = command.recipe.recipe();
   for (const std::string& method : command.methods) {
-    recipe.mix.method = method;
-    check_recipe(recipe);
+    common.recipe.mix.method = method;
+    nn::check_options(common);
   }
   for (const std::string& model : command.models) (void)nn::parameter_count(model, 2);
   refuse_repeats("--methods", command.methods);
@@ -169,7 +165,7 @@ void ask_for_hardware_queues() {
 int run(const SweepCommand& command) {
   if (command.parallel > 1) ask_for_hardware_queues();
   const GridOptions options = options_of(command);
-  check(command);
+  check(command, options.common);
   command.recipe.note_unused(command.methods, command.output.quiet);
   if (!command.models.empty() && command.recipe.given("model")) {
     print_note("--model is not used beside --models", command.output.quiet);

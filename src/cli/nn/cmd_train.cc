@@ -47,7 +47,7 @@ int run(const TrainCommand& command) {
   options.existing = command.checkpoints.existing();
   options.checkpoint_epochs = command.checkpoints.epochs;
   options.checkpoint_minutes = command.checkpoints.minutes;
-  check_recipe(options.recipe);
+  nn::check_options(options);
   command.recipe.note_unused({options.recipe.mix.method}, command.output.quiet);
   const ImageData data = command.data.open();
   using Lines = TrainConsole::Lines;

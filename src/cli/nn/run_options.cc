@@ -151,10 +151,6 @@ void CheckpointOptions::add_to(CLI::App& app) {
 
 RunFolder::Existing CheckpointOptions::existing() const {
   if (resume && overwrite) throw InvalidArgument("--resume and --overwrite exclude each other");
-  if (epochs < 1)
-    throw InvalidArgument(fmt::format("checkpoint_epochs must be >= 1, got {}", epochs));
-  if (!(minutes > 0))
-    throw InvalidArgument(fmt::format("checkpoint_minutes must be > 0, got {}", minutes));
   return resume      ? RunFolder::Existing::resume
          : overwrite ? RunFolder::Existing::overwrite
                      : RunFolder::Existing::refuse;

@@ -102,20 +102,46 @@ std::array<std::span<const std::byte>, 4> parts_of(const HostPlan& host) {
           std::as_bytes(std::span(host.tables.fields))};
 }
 
-void upload(const HostPlan& host, std::int64_t images, Allocation from, DevicePlan::Impl& p) {
+/// Room and kernels that a plan has beyond what its steps need.
+struct Spare {
+  PlanNeeds needs;
+  std::size_t term_bytes = 0;
+  std::size_t field_bytes = 0;
+};
+
+Spare spare_of(const DevicePlan::Impl& p) {
+  return {p.needs, p.fields_begin - p.terms_begin, p.end - p.fields_begin};
+}
+
+PlanNeeds both(PlanNeeds a, const PlanNeeds& b) {
+  for (std::int32_t i = 0; i < kFamilies; ++i) a.families[i] |= b.families[i];
+  a.windows |= b.windows;
+  a.resampled_outside |= b.resampled_outside;
+  return a;
+}
+
+/// Each table where kernels expect it.
+void copy_tables(const HostPlan& host, const DevicePlan::Impl& p, Stream stream) {
+  const auto parts = parts_of(host);
+  copy_parts(std::span(parts).first(3), p.memory.get(), stream);
+  copy_parts(std::span(parts).last(1), p.memory.get() + p.fields_begin, stream);
+}
+
+void upload(const HostPlan& host, std::int64_t images, Allocation from, DevicePlan::Impl& p,
+            const Spare& spare = {}) {
   p.steps = host.steps;
   p.batch = host.batch;
   p.images = images;
   p.size = host.size;
   p.label_terms = host.label_terms;
-  p.needs = host.tables.needs;
+  p.needs = both(host.tables.needs, spare.needs);
   const auto parts = parts_of(host);
   p.label_begin = padded(parts[0].size());
   p.terms_begin = p.label_begin + padded(parts[1].size());
-  p.fields_begin = p.terms_begin + padded(parts[2].size());
-  p.end = p.fields_begin + padded(parts[3].size());
+  p.fields_begin = p.terms_begin + std::max(padded(parts[2].size()), spare.term_bytes);
+  p.end = p.fields_begin + std::max(padded(parts[3].size()), spare.field_bytes);
   p.memory = DeviceArray<std::byte>(p.end, from);
-  copy_parts(parts, p.memory.get(), from.stream);
+  copy_tables(host, p, from.stream);
   if (!from.ordered) MEDLEY_CUDA_CHECK(cudaStreamSynchronize(from.stream));
 }
 
@@ -156,11 +182,15 @@ DevicePlan& DevicePlan::operator=(DevicePlan&&) noexcept = default;
 bool DevicePlan::update(std::span<const MixPlan> steps, Stream stream) {
   const HostPlan host = lower_steps(steps, impl_->images);
   if (!serves(*impl_, host)) return false;
-  // Each table where kernels expect it, should one have become shorter.
-  const auto parts = parts_of(host);
-  copy_parts(std::span(parts).first(3), impl_->memory.get(), stream);
-  copy_parts(std::span(parts).last(1), impl_->memory.get() + impl_->fields_begin, stream);
+  copy_tables(host, *impl_, stream);
   return true;
+}
+
+void DevicePlan::extend(std::span<const MixPlan> steps) {
+  const HostPlan host = lower_steps(steps, impl_->images);
+  auto both = std::make_unique<Impl>();
+  upload(host, impl_->images, {}, *both, spare_of(*impl_));
+  impl_ = std::move(both);
 }
 
 std::int64_t DevicePlan::steps() const noexcept { return impl_->steps; }

@@ -24,7 +24,9 @@ Staging new_staging(std::size_t bytes, int device) {
   void* memory = nullptr;
   MEDLEY_CUDA_CHECK(cudaHostAlloc(&memory, staging.bytes, cudaHostAllocDefault));
   staging.memory = static_cast<std::byte*>(memory);
-  MEDLEY_CUDA_CHECK(cudaEventCreateWithFlags(&staging.copied, cudaEventDisableTiming));
+  const cudaError_t problem = cudaEventCreateWithFlags(&staging.copied, cudaEventDisableTiming);
+  if (problem != cudaSuccess) (void)cudaFreeHost(memory);
+  MEDLEY_CUDA_CHECK(problem);
   return staging;
 }
 
@@ -96,9 +98,10 @@ void copy_parts(std::span<const std::span<const std::byte>> parts, std::byte* to
     if (!part.empty()) std::memcpy(place, part.data(), part.size());
     place += padded(part.size());
   }
-  MEDLEY_CUDA_CHECK(cudaMemcpyAsync(to, staging.memory, bytes, cudaMemcpyHostToDevice, stream));
-  MEDLEY_CUDA_CHECK(cudaEventRecord(staging.copied, stream));
+  cudaError_t problem = cudaMemcpyAsync(to, staging.memory, bytes, cudaMemcpyHostToDevice, stream);
+  if (problem == cudaSuccess) problem = cudaEventRecord(staging.copied, stream);
   staging_pool().give_back(staging);
+  MEDLEY_CUDA_CHECK(problem);
 }
 
 }  // namespace medley::cuda

@@ -19,6 +19,7 @@
 #include "nn/cuda/setup_thread.h"
 #include "nn/cuda/side_stream.h"
 #include "nn/cuda/step_input.h"
+#include "nn/cuda/stream_lease.h"
 #include "nn/engine.h"
 #include "nn/kernels/loss.h"
 #include "nn/learn.h"
@@ -131,7 +132,7 @@ class CudaEngine : public Engine {
         options_(parts.options),
         recipe_(parts.options.recipe),
         loader_(parts.loader),
-        stream_(at::cuda::getStreamFromPool(/*isHighPriority=*/true)),
+        stream_(lease_.stream()),
         type_(options_.precision == Precision::bf16 ? torch::kBFloat16 : torch::kFloat32),
         // Gradients that wait for more batches are added up outside a graph.
         graph_wanted_(options_.graph && recipe_.accumulate == 1) {
@@ -309,8 +310,13 @@ class CudaEngine : public Engine {
     launch_loss(input, row_losses.data_ptr<float>(), loss_sum_.data_ptr<double>(),
                 gradient.data_ptr<float>(), stream_.stream());
     if (until == Until::forward) return;
-    torch::autograd::backward({logits},
-                              {batches == 1 ? gradient : gradient / static_cast<double>(batches)});
+    try {
+      torch::autograd::backward(
+          {logits}, {batches == 1 ? gradient : gradient / static_cast<double>(batches)});
+    } catch (...) {
+      side_.join();  // a capture that is under way could not end otherwise
+      throw;
+    }
     side_.join();
   }
 
@@ -403,14 +409,14 @@ class CudaEngine : public Engine {
   /// Images that are not in device memory.
   Score score_from_host() {
     const auto of = [&](Model& model, const ImageSet& images) {
-      Evaluation evaluation;
+      Accuracy accuracy;
       on_setup_thread([&] {
-        evaluation = nn::score(model, images, data_.test.count(), data_.num_classes(), loader_,
-                               torch::TensorOptions(torch::kCUDA).dtype(type_));
+        accuracy = nn::score(model, images, data_.test.count(), data_.num_classes(), loader_,
+                             torch::TensorOptions(torch::kCUDA).dtype(type_));
       });
-      return evaluation;
+      return accuracy;
     };
-    const Evaluation test = of(*model_, data_.test);
+    const Accuracy test = of(*model_, data_.test);
     Score score{test.top1, test.top5, of(*model_, data_.train).top1, {}};
     if (averaged_) {
       refresh(*averaged_, parameters_->average());
@@ -423,6 +429,7 @@ class CudaEngine : public Engine {
   const TrainOptions& options_;
   const Recipe& recipe_;
   BatchLoader& loader_;
+  StreamLease lease_{/*high_priority=*/true};
   c10::cuda::CUDAStream stream_;
   std::optional<c10::cuda::CUDAStreamGuard> thread_stream_;
   SideStream side_;

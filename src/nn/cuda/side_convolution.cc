@@ -94,6 +94,7 @@ struct SideConvolution : torch::autograd::Function<SideConvolution> {
                                              : narrowed(dweight, weight.size(1));
       Tensor& sum = Tensor(weight).mutable_grad();
       if (sum.defined()) {
+        if (sum.scalar_type() == torch::kBFloat16) sum = sum.to(torch::kFloat32);
         sum.add_(dweight);
       } else {
         sum = dweight;

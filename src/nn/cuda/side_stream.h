@@ -8,13 +8,15 @@
 #include <c10/cuda/CUDAStream.h>
 #include <torch/torch.h>
 
+#include "nn/cuda/stream_lease.h"
+
 namespace medley::nn {
 
 /// A second stream for the gradients of weights. Only the update needs them, so they are computed
 /// beside those of the activations, which fill a device badly.
 class SideStream {
  public:
-  SideStream() : stream_(at::cuda::getStreamFromPool()) {}
+  SideStream() : stream_(lease_.stream()) {}
   SideStream(const SideStream&) = delete;
   SideStream& operator=(const SideStream&) = delete;
 
@@ -44,6 +46,7 @@ class SideStream {
   void join();
 
  private:
+  StreamLease lease_;
   c10::cuda::CUDAStream stream_;
   at::cuda::CUDAEvent begun_{cudaEventDisableTiming};
   at::cuda::CUDAEvent done_{cudaEventDisableTiming};

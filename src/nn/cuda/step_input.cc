@@ -16,6 +16,7 @@
 #include <cuda_runtime.h>
 
 #include "kernels/cuda/check.h"
+#include "nn/cuda/stream_lease.h"
 #include "train/renumber.h"
 
 namespace medley::nn {
@@ -111,8 +112,7 @@ struct Staged {
 
 class StreamedInput : public StepInput {
  public:
-  explicit StreamedInput(BatchLoader& loader)
-      : loader_(loader), copies_(at::cuda::getStreamFromPool()) {}
+  explicit StreamedInput(BatchLoader& loader) : loader_(loader), copies_(lease_.stream()) {}
 
   bool begin_epoch(std::uint64_t epoch) override {
     epoch_ = epoch;
@@ -128,8 +128,13 @@ class StreamedInput : public StepInput {
       short_plan_.emplace(staged.sources.plan, capacity_);
       return serves;
     }
-    if (plan_ && plan_->update({&staged.sources.plan, 1}, stream())) return serves;
-    plan_.emplace(staged.sources.plan, capacity_);
+    if (!plan_) {
+      plan_.emplace(staged.sources.plan, capacity_);
+    } else if (plan_->update({&staged.sources.plan, 1}, stream())) {
+      return serves;
+    } else {
+      plan_->extend({&staged.sources.plan, 1});
+    }
     return false;
   }
 
@@ -160,6 +165,10 @@ class StreamedInput : public StepInput {
     if (!staged.pinned.defined() || staged.pinned.numel() < bytes) {
       staged.pinned = torch::empty({bytes}, torch::dtype(torch::kUInt8).pinned_memory(true));
       staged.device = torch::empty({bytes}, on_device(torch::kUInt8));
+      // Work that is under way may still use this memory for what it was before.
+      at::cuda::CUDAEvent before;
+      before.record(at::cuda::getCurrentCUDAStream());
+      before.block(copies_);
     }
     std::memcpy(staged.pinned.data_ptr(), images.data, static_cast<std::size_t>(bytes));
     const c10::cuda::CUDAStreamGuard guard(copies_);
@@ -232,6 +241,7 @@ class StreamedInput : public StepInput {
   }
 
   BatchLoader& loader_;
+  StreamLease lease_;
   at::cuda::CUDAStream copies_;
   std::uint64_t epoch_ = 0;
   std::vector<std::int64_t> order_;
