@@ -10,7 +10,7 @@
 namespace medley {
 
 // Labels follow the plan's label weights (or, for maps, the masks themselves). Inputs are indexed
-// like the images handed to `mix`.
+// like the images handed to `mix`. Nothing is mixed in place: outputs are separate memory.
 
 /// Class labels of a mixed batch: `terms` (class, weight) pairs per sample, two unless the method
 /// mixes more. Weights of a sample sum to 1.

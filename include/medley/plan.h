@@ -115,7 +115,7 @@ void validate(const MixPlan& plan);
 
 /// Writes the mask of `entry` (weights of the own image, row-major) in double precision; `values`
 /// must hold size.height * size.width elements. The mixing kernels apply these weights rounded to
-/// `float`.
+/// `float`. Throws InvalidArgument if the mask does not fit the plan, as `mask_mean` does.
 void mask_values(const MixPlan& plan, const MixEntry& entry, std::span<double> values);
 
 /// Mean of the entry's mask: the label weight of the `realised` rule.

@@ -25,8 +25,9 @@ enum class Placement : std::uint8_t { clipped, inside, wrap };
 enum class LabelRule : std::uint8_t { realised, drawn };
 
 /// How many samples share one draw of lam and mask: one, the whole batch, or two. `pair`: partners
-/// are each other's and share a draw; a sample left over (an odd batch, or rules that a random
-/// matching cannot keep for all) shares that of its neighbour, or stays unmixed.
+/// are each other's and share a draw, but pairing `roll` keeps its partners; a sample left over (an
+/// odd batch, or rules that a random matching cannot keep for all) shares that of its neighbour, or
+/// stays unmixed.
 enum class Mode : std::uint8_t { sample, batch, pair };
 
 /// Who mixes with whom: a random permutation of the batch, the batch reversed, the next sample

@@ -40,6 +40,16 @@ void check_rows(const char* what, std::size_t got, std::int64_t rows, std::int64
   }
 }
 
+template <typename In, typename Out>
+void check_separate(std::span<const In> in, std::span<Out> out) {
+  const auto a = std::as_bytes(in);
+  const auto b = std::as_bytes(out);
+  const std::less<> before;
+  if (before(a.data(), b.data() + b.size()) && before(b.data(), a.data() + a.size())) {
+    fail_argument("labels cannot be mixed in place: input and output must be separate memory");
+  }
+}
+
 /// A source of an entry with the mask's say at each pixel.
 struct MapSource {
   LoweredSource source;
@@ -123,6 +133,12 @@ void soft_labels(const MixedLabels& labels, std::int64_t num_classes, std::span<
   if (!(smoothing >= 0 && smoothing <= 1)) {
     fail_argument(fmt::format("smoothing must be in [0, 1], got {}", smoothing));
   }
+  if (labels.count < 0 || labels.terms < 1) {
+    fail_argument(fmt::format("mixed labels must be of >= 0 samples with >= 1 term, got {} and {}",
+                              labels.count, labels.terms));
+  }
+  check_rows("the classes of mixed labels", labels.classes.size(), labels.count, labels.terms);
+  check_rows("the weights of mixed labels", labels.weights.size(), labels.count, labels.terms);
   check_rows("soft labels", rows.size(), labels.count, num_classes);
   const double off = smoothing / static_cast<double>(num_classes);
   std::vector<double> row(static_cast<std::size_t>(num_classes));
@@ -150,6 +166,7 @@ void mix_vectors(const MixPlan& plan, std::span<const float> in, std::int64_t wi
                               in.size()));
   }
   check_rows("mixed vectors", out.size(), std::ssize(plan.entries), width);
+  check_separate(in, out);
   std::vector<double> row(static_cast<std::size_t>(width));
   for (std::size_t b = 0; b < plan.entries.size(); ++b) {
     std::ranges::fill(row, 0.0);
@@ -167,6 +184,7 @@ void mix_class_maps(const MixPlan& plan, const ClassMaps& in, std::span<std::int
                     std::int64_t padding) {
   const LoweredPlan lowered = check_maps(plan, in);
   check_rows("mixed class maps", out.size(), std::ssize(plan.entries), plan.size.pixels());
+  check_separate(in.values, out);
   std::size_t at = 0;
   for (std::size_t b = 0; b < plan.entries.size(); ++b) {
     const std::vector<MapSource> sources = map_sources(plan, lowered, b);
@@ -187,6 +205,7 @@ void mix_class_maps_soft(const MixPlan& plan, const ClassMaps& in, std::int64_t 
   if (num_classes < 1) fail_argument(fmt::format("num_classes must be >= 1, got {}", num_classes));
   const std::int64_t pixels = plan.size.pixels();
   check_rows("mixed class maps", out.size(), std::ssize(plan.entries) * num_classes, pixels);
+  check_separate(in.values, out);
   std::ranges::fill(out, 0.0f);
   std::vector<double> sums(static_cast<std::size_t>(num_classes));
   for (std::size_t b = 0; b < plan.entries.size(); ++b) {

@@ -68,7 +68,9 @@ void mix(const MixPlan& plan, const ImageBatchView& in, const MutableImageBatchV
     check_in_place(lowered);
     job.in_place = true;
   } else if (overlap(in, out)) {
-    fail_argument("input and output overlap; they must be the same view or separate memory");
+    fail_argument(
+        "input and output overlap: they must be the same view, or the memory from the first to the "
+        "last value of each must be separate");
   }
   const std::int64_t bytes = out.shape.values() * size_of(out.dtype);
   job.streaming =

@@ -10,6 +10,7 @@
 #include "plan/box.h"
 #include "plan/gaussian.h"
 #include "plan/method.h"
+#include "plan/validate_mask.h"
 
 namespace medley {
 namespace {
@@ -72,10 +73,12 @@ void mask_values(const MixPlan& plan, const MixEntry& entry, std::span<double> v
     fail_argument(fmt::format("a {}x{} mask has {} values, got room for {}", plan.size.height,
                               plan.size.width, plan.size.pixels(), values.size()));
   }
+  validate_mask(plan, entry.mask);
   std::visit(WriteValues{plan, values}, entry.mask);
 }
 
 double mask_mean(const MixPlan& plan, const MixEntry& entry) {
+  validate_mask(plan, entry.mask);
   return std::visit(Mean{plan}, entry.mask);
 }
 

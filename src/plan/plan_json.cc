@@ -292,9 +292,15 @@ class Reader {
     if (kind == "field") {
       const std::int64_t k =
           mask.find("field") == nullptr ? std::ssize(fields_) : mask.integer<std::int64_t>("field");
-      if (k < 0 || k > std::numeric_limits<std::int32_t>::max())
-        mask.fail("\"field\" is too large");
-      fields_.try_emplace(k, read_values(entry, plan_.size));
+      constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+      if (k < 0 || k > kMost) {
+        mask.fail(fmt::format("\"field\" must be in [0, {}], got {}", kMost, k));
+      }
+      std::vector<float> values = read_values(entry, plan_.size);
+      const auto [known, is_new] = fields_.try_emplace(k, values);
+      if (!is_new && known->second != values) {
+        mask.fail(fmt::format("field {} has other values than before", k));
+      }
       return FieldMask{k * plan_.size.pixels()};
     }
     mask.fail(fmt::format("\"kind\" must be flat, box, gaussian or field, got \"{}\"",

@@ -1,10 +1,12 @@
 #include <cmath>
+#include <optional>
 
 #include <fmt/format.h>
 
 #include "core/check.h"
 #include "core/rng.h"
 #include "medley/plan.h"
+#include "plan/validate_mask.h"
 
 namespace medley {
 namespace {
@@ -14,10 +16,11 @@ constexpr std::int32_t kMaxShift = 1 << 20;
 
 struct MaskCheck {
   const MixPlan& plan;
-  std::size_t entry;
+  std::optional<std::size_t> entry;
 
   [[noreturn]] void fail(const std::string& reason) const {
-    fail_argument(fmt::format("entry {} of the plan: {}", entry, reason));
+    if (!entry) fail_argument(fmt::format("the entry does not fit the plan: {}", reason));
+    fail_argument(fmt::format("entry {} of the plan: {}", *entry, reason));
   }
   void finite(const char* name, double value) const {
     if (!std::isfinite(value)) fail(fmt::format("{} must be finite, got {}", name, value));
@@ -54,6 +57,10 @@ struct MaskCheck {
 };
 
 }  // namespace
+
+void validate_mask(const MixPlan& plan, const Mask& mask) {
+  std::visit(MaskCheck{plan, std::nullopt}, mask);
+}
 
 void validate(const MixPlan& plan) {
   if (plan.size.height < 1 || plan.size.width < 1 || plan.size.height > kMaxSide ||

@@ -99,8 +99,11 @@ double TwoMoons::accuracy(const PlaneModel& model) const {
 
 std::vector<TrainingStep> descend(const TwoMoons& task, Objective objective, std::int64_t steps,
                                   double rate, std::int64_t record_every) {
-  if (steps < 0 || record_every < 1 || !(std::isfinite(rate) && rate > 0)) {
+  if (steps < 0 || !(std::isfinite(rate) && rate > 0)) {
     fail_argument(fmt::format("steps must be >= 0 and the rate > 0, got {} and {}", steps, rate));
+  }
+  if (record_every < 1) {
+    fail_argument(fmt::format("steps between records must be >= 1, got {}", record_every));
   }
   PlaneModel model = {};
   std::vector<TrainingStep> trace = {record(task, 0, model)};

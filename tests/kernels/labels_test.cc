@@ -181,6 +181,18 @@ TEST(SoftLabels, RefuseWrongArguments) {
 
 // ---- vectors ----
 
+TEST(SoftLabels, RefuseLabelsThatAreNotThere) {
+  MixedLabels labels;
+  labels.count = 4;
+  labels.classes = {0};
+  std::vector<float> rows(16);
+  EXPECT_THAT([&] { soft_labels(labels, 4, rows); },
+              ThrowsMessage<InvalidArgument>(AllOf(HasSubstr("4x2"), HasSubstr("got 1"))));
+  labels.terms = 0;
+  EXPECT_THAT([&] { soft_labels(labels, 4, rows); },
+              ThrowsMessage<InvalidArgument>(HasSubstr(">= 1 term")));
+}
+
 TEST(MixVectors, MixesRowsLinearly) {
   const std::vector<float> in = {4, -2, 0.5f, 8, 6, 0};
   std::vector<float> out(3);
@@ -207,6 +219,22 @@ TEST(MixVectors, AgreesWithSoftLabels) {
   std::vector<float> out(3);
   mix_vectors(weighted(0.3), one_hot, 3, out);
   EXPECT_EQ(out, soft(mix_labels(weighted(0.3), Labels{2, 0}), 3));
+}
+
+TEST(MixVectors, IsNotInPlace) {
+  MixPlan plan;
+  plan.size = {1, 1};
+  plan.entries.resize(2);
+  plan.entries[0].partner.index = plan.entries[1].own.index = 1;
+  std::vector<float> rows(2);
+  EXPECT_THAT([&] { mix_vectors(plan, rows, 1, rows); },
+              ThrowsMessage<InvalidArgument>(HasSubstr("separate memory")));
+  std::vector<std::int64_t> maps(2);
+  EXPECT_THAT(
+      [&] {
+        mix_class_maps(plan, {maps, 2, {1, 1}}, maps);
+      },
+      ThrowsMessage<InvalidArgument>(HasSubstr("separate memory")));
 }
 
 TEST(MixVectors, RefusesWrongSizes) {

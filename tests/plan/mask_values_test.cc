@@ -30,6 +30,17 @@ TEST(MaskValues, OfAFlatMaskAreItsValue) {
   EXPECT_EQ(mask_mean(plan, plan.entries[0]), 1.5);
 }
 
+TEST(MaskValues, OfMasksThatDoNotFitThePlanAreRefused) {
+  for (const Mask& mask : {Mask(FieldMask{1 << 20}), Mask(FieldMask{-1}),
+                           Mask(BoxMask{-1, 0, 1, 1}), Mask(GaussianMask{3, 0, 1.0})}) {
+    const MixPlan plan = plan_with({1, 3}, mask);
+    EXPECT_THAT([&] { (void)mask_mean(plan, plan.entries[0]); },
+                ThrowsMessage<InvalidArgument>(HasSubstr("does not fit the plan")));
+    EXPECT_THAT([&] { (void)values(plan); },
+                ThrowsMessage<InvalidArgument>(HasSubstr("does not fit the plan")));
+  }
+}
+
 TEST(MaskValues, OfABoxDifferInsideAndOutside) {
   const MixPlan plan = plan_with({3, 4}, BoxMask{1, 1, 2, 2, 0.25, 0.75});
   EXPECT_THAT(values(plan), ElementsAre(0.75, 0.75, 0.75, 0.75,  //

@@ -144,6 +144,17 @@ Json written(const std::string& method, const std::function<void(MixPolicy&)>& c
   return Json::parse(to_json(plan_of(policy), with_values));
 }
 
+TEST(PlanJson, RefusesTwoMasksInOneField) {
+  const MixPlan plan = test::draw_samples(MixPolicy{.method = "fmix"}, {4, 4}, 1, 2);
+  nlohmann::json json = nlohmann::json::parse(to_json(plan, /*with_values=*/true));
+  json["entries"][1]["mask"]["field"] = json["entries"][0]["mask"]["field"];
+  EXPECT_THAT([&] { (void)plan_from_json(json.dump()); },
+              testing::ThrowsMessage<InvalidArgument>(testing::HasSubstr("other values")));
+  json["entries"][1]["mask"]["field"] = -1;
+  EXPECT_THAT([&] { (void)plan_from_json(json.dump()); },
+              testing::ThrowsMessage<InvalidArgument>(testing::HasSubstr("got -1")));
+}
+
 TEST(PlanContract, HasTheKeysOfThePlan) {
   const Json json = written("mixup");
   EXPECT_EQ(json.at("schema"), "medley.plan/1");
