@@ -84,6 +84,9 @@ GaussianDesign design_from_object(const json& object, const std::string& name) {
     fail_content(name, R"(expected either "matrix" or "rows" and "columns", got both)");
   }
   if (!object.contains("matrix")) {
+    if (mean.is_array()) {
+      fail_content(name, R"(beside "rows" and "columns", "mean" must be one number)");
+    }
     const std::vector<double> rows = matrix(object, "rows", size.height, name);
     const std::vector<double> columns = matrix(object, "columns", size.width, name);
     return GaussianDesign::kronecker(rows, size.height, columns, size.width,

@@ -111,7 +111,9 @@ void PolicyOptions::add_masks(CLI::App& app) {
   const char* group = "Masks";
   add_real(app, "--decay", policy_.decay, "fmix: spectral decay, greater is smoother, not negative")
       ->group(group);
-  add_real(app, "--soft", policy_.soft, "fmix: share of the pixels on a soft edge, in [0, 1]")
+  add_real(app, "--soft", policy_.soft,
+           "fmix: share of the pixels on either side of the edge that are soft, in [0, 1]; at "
+           "most lam and 1-lam")
       ->group(group);
   add_real(app, "--sigma", policy_.sigma,
            "gaussian-field: standard deviation of the mask around lam, not negative")

@@ -59,6 +59,10 @@ std::vector<fs::path> make_folders(const fs::path& folder) {
   return missing;
 }
 
+fs::path folder_of(const fs::path& file) {
+  return file.has_parent_path() ? file.parent_path() : fs::path(".");
+}
+
 }  // namespace
 
 StagedFiles::~StagedFiles() {
@@ -68,19 +72,25 @@ StagedFiles::~StagedFiles() {
   }
 }
 
-void StagedFiles::write(const fs::path& target, std::span<const std::uint8_t> bytes) {
+void check_place(const fs::path& target) {
   std::error_code ignored;
   const fs::file_status status = fs::status(target, ignored);
   if (fs::is_directory(status)) fail_write(target, "it is a folder");
+  const fs::path folder = folder_of(target);
+  if (!fs::exists(status) && !fs::is_directory(folder, ignored)) {
+    fail_write(target, fmt::format("there is no folder {}; create it first", folder.string()));
+  }
+}
+
+void StagedFiles::write(const fs::path& target, std::span<const std::uint8_t> bytes) {
+  check_place(target);
+  std::error_code ignored;
+  const fs::file_status status = fs::status(target, ignored);
   if (fs::exists(status) && !fs::is_regular_file(status)) {
     return write_bytes(target, bytes, target);
   }
   const fs::path place = fs::exists(status) ? fs::canonical(target) : target;
-  const fs::path folder = place.has_parent_path() ? place.parent_path() : fs::path(".");
-  if (!fs::is_directory(folder, ignored)) {
-    fail_write(target, fmt::format("there is no folder {}; create it first", folder.string()));
-  }
-  moves_.emplace_back(free_name(folder), place);
+  moves_.emplace_back(free_name(folder_of(place)), place);
   write_bytes(moves_.back().first, bytes, target);
 }
 

@@ -51,6 +51,10 @@ class StagedFolder {
   std::vector<std::filesystem::path> created_;  // folders made for this, outermost first
 };
 
+/// Throws IoError if `target` is a folder or would be in one that does not exist: for those who
+/// have much to do before they write.
+void check_place(const std::filesystem::path& target);
+
 [[nodiscard]] std::span<const std::uint8_t> bytes_of(std::string_view text);
 
 }  // namespace medley::cli

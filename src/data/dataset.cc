@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
+#include <set>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -43,6 +44,7 @@ void parse_number(std::string_view option, std::string_view text, Number& value)
 
 SyntheticOptions parse_synthetic(std::string_view text) {
   SyntheticOptions o;
+  std::set<std::string_view> given;
   while (!text.empty()) {
     const std::string_view item = text.substr(0, text.find(','));
     text.remove_prefix(std::min(item.size() + 1, text.size()));
@@ -50,6 +52,9 @@ SyntheticOptions parse_synthetic(std::string_view text) {
     const std::string_view name = item.substr(0, equals);
     const std::string_view value =
         equals == std::string_view::npos ? std::string_view() : item.substr(equals + 1);
+    if (!given.insert(name).second) {
+      fail_argument(fmt::format("synthetic {} is given twice", name));
+    }
     if (name == "train") {
       parse_number(name, value, o.train);
     } else if (name == "test") {

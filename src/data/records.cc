@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -88,9 +89,13 @@ ImageData data_of(ImageSet train, ImageSet test, const std::filesystem::path& fo
                     "{}x{}x{}",
                     folder.string(), a.channels, a.height, a.width, b.channels, b.height, b.width));
   }
-  const std::int64_t last = std::max(*std::ranges::max_element(data.train.labels),
-                                     *std::ranges::max_element(data.test.labels));
-  data.classes = numbered_names(last + 1);
+  const std::set<std::int64_t> known(data.train.labels.begin(), data.train.labels.end());
+  for (const std::int64_t label : data.test.labels) {
+    if (known.contains(label)) continue;
+    fail_io(fmt::format("{}: test images have class {}, which the training images do not have",
+                        folder.string(), label));
+  }
+  data.classes = numbered_names(*known.rbegin() + 1);
   return data;
 }
 

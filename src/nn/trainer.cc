@@ -13,6 +13,7 @@
 
 #include "core/check.h"
 #include "core/parallel.h"
+#include "data/content_hash.h"
 #include "data/file.h"
 #include "medley/data/image.h"
 #include "medley/error.h"
@@ -73,7 +74,7 @@ class Run {
   }
 
   TrainResult go() {
-    if (!resume_or_start()) return {metrics_, false};
+    if (!resume_or_start()) return {metrics_, false, lengthened_from()};
     engine_->begin();
     saved_at_ = Clock::now();
     bool profiled = !options_.profile;
@@ -90,9 +91,10 @@ class Run {
     write_file_durably(folder_.file("weights.safetensors"),
                        save_tensors(average.empty() ? engine_->weights() : average));
     RunResult result = result_of(data_, options_, metrics_, engine_->gpu());
-    if (first_epochs_ < recipe_.epochs) result.lengthened_from = first_epochs_;
+    result.weights = start_;
+    result.lengthened_from = lengthened_from();
     write_result(folder_.file("result.json"), result);
-    return {metrics_, false};
+    return {metrics_, false, lengthened_from()};
   }
 
  private:
@@ -130,6 +132,7 @@ class Run {
     if (!options_.weights.empty()) {
       const std::string name = options_.weights.string();
       const std::vector<std::uint8_t> bytes = read_file(options_.weights, kAnySize);
+      start_ = content_hash(bytes);
       load_tensors(bytes, name, engine_->weights());
       const NamedTensors average = engine_->average();
       if (!average.empty()) load_tensors(bytes, name, average);
@@ -141,6 +144,17 @@ class Run {
     if (picture.size.pixels() > 0) write_png(folder_.file("batch.png"), picture);
     folder_.write_metrics(metrics_);
     return true;
+  }
+
+  [[nodiscard]] std::optional<std::int64_t> lengthened_from() const {
+    return first_epochs_ < recipe_.epochs ? std::optional(first_epochs_) : std::nullopt;
+  }
+
+  /// --weights need not be given again, but must be the same.
+  void check_same_start(const std::string& file) const {
+    if (options_.weights.empty()) return;
+    const Json was = start_ ? Json(*start_) : Json();
+    must_equal(file, "weights of hash", was, content_hash(read_file(options_.weights, kAnySize)));
   }
 
   /// Not for a run that turns out to be finished.
@@ -165,11 +179,13 @@ class Run {
     const std::optional<RunResult> result = finished_result(folder_.path());
     if (!result) {
       fail_argument(fmt::format(
-          "{} is not the result of the recipe.json beside it; start anew with --overwrite", file));
+          "{} is not the result of the recipe.json beside it; start anew with train --overwrite",
+          file));
     }
     must_equal(file, "seed", result->seed, options_.seed);
     if (result->data != summary_of(data_, result->data.name)) {
-      fail_argument(fmt::format("{} was made with other data; start anew with --overwrite", file));
+      fail_argument(
+          fmt::format("{} was made with other data; start anew with train --overwrite", file));
     }
     const Json precision = precision_of(options_);
     must_equal(file, "precision", result->precision ? Json(*result->precision) : precision,
@@ -178,9 +194,12 @@ class Run {
     if (result->recipe.epochs != recipe_.epochs) {
       fail_argument(
           fmt::format("{} is of {} epochs, and without a checkpoint the run cannot go on to {}; "
-                      "start anew with --overwrite",
+                      "start anew with train --overwrite",
                       file, result->recipe.epochs, recipe_.epochs));
     }
+    start_ = result->weights;
+    check_same_start(file);
+    first_epochs_ = result->lengthened_from.value_or(recipe_.epochs);
     metrics_ = result->metrics;
     return true;
   }
@@ -276,6 +295,7 @@ class Run {
                         {"precision", precision_of(options_)},
                         {"device", device_name()},
                         {"deterministic", is_deterministic()},
+                        {"weights", start_ ? Json(*start_) : Json()},
                         {"threads", threads_},
                         {"classes", data_.classes},
                         {"images", data_.train.count()},
@@ -312,6 +332,8 @@ class Run {
                  test_fingerprint_);
       const Json precision = precision_of(options_);
       must_equal(file, "precision", state.value("precision", precision), precision);
+      if (state.contains("weights") && state["weights"].is_string()) start_ = state["weights"];
+      check_same_start(file);
       const auto note_change = [&](const char* key, const Json& is) {
         const Json before = state.value(key, is);
         if (before == is) return;
@@ -356,7 +378,7 @@ class Run {
     if (was == is) return;
     fail_argument(
         fmt::format("{} was made with {} {}, this run has {}: keep it as it was, or start anew in "
-                    "another folder or with --overwrite",
+                    "another folder or with train --overwrite",
                     file, what, was.dump(), is.dump()));
   }
 
@@ -367,7 +389,7 @@ class Run {
     if (to_json(was) != to_json(recipe_)) {
       fail_argument(
           fmt::format("{} was made with another recipe; leave out options that change "
-                      "it, or start anew in another folder or with --overwrite",
+                      "it, or start anew in another folder or with train --overwrite",
                       file));
     }
   }
@@ -385,6 +407,7 @@ class Run {
   std::unique_ptr<Engine> engine_;
   Position at_;
   std::int64_t first_epochs_ = recipe_.epochs;  // before the run was lengthened
+  std::optional<std::string> start_;            // hash of the weights that it started from
   std::vector<EpochMetrics> metrics_;
   Clock::time_point saved_at_;
 };

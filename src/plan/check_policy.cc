@@ -8,6 +8,12 @@
 #include "medley/gaussian_design.h"
 
 namespace medley {
+namespace {
+
+constexpr double kMaxLam = 1e6;  // beyond, products with pixels lose all their digits
+
+}  // namespace
+
 void check_policy(const MixPolicy& p, const MethodInfo& info) {
   if (p.alpha) require_positive("alpha", *p.alpha);
   if (p.beta) require_positive("beta", *p.beta);
@@ -39,6 +45,9 @@ void check_policy(const MixPolicy& p, const MethodInfo& info) {
   }
   if (p.lam) {
     require_finite("lam", *p.lam);
+    if (std::abs(*p.lam) > kMaxLam) {
+      fail_argument(fmt::format("lam must be in [-{0:g}, {0:g}], got {1}", kMaxLam, *p.lam));
+    }
     if (!info.unbounded_lam && !(*p.lam >= 0 && *p.lam <= 1)) {
       fail_argument(fmt::format("lam must be in [0, 1] for method {}, got {}", info.name, *p.lam));
     }

@@ -78,7 +78,8 @@ std::vector<Node> LamFamily::nodes(double lo, double hi) const {
 void check_has_effective_mask(const MixPolicy& policy) {
   if (policy.method != "nmixup") return;
   fail_argument(
-      "nmixup has more than two images, so no effective mask; its regularisers are a function of "
+      "nmixup is for more than two images and has no effective mask; its regularisers are a "
+      "function of "
       "their own (nmixup_moments)");
 }
 

@@ -211,6 +211,7 @@ std::string to_json(const RunResult& r) {
       {"seconds", r.seconds()},
   };
   if (r.precision) head["precision"] = *r.precision;
+  if (r.weights) head["weights"] = *r.weights;
   if (r.lengthened_from) head["lengthened_from"] = *r.lengthened_from;
   std::string text = "{\n";
   for (const auto& [name, value] : head.items()) {
@@ -235,6 +236,7 @@ RunResult result_from_json(std::string_view text, const std::string& name) {
   result.gpu = fields.text_or_null("gpu");
   if (fields.has("precision")) result.precision = fields.word("precision");
   result.versions = versions_of(fields.object("versions"));
+  if (fields.has("weights")) result.weights = fields.word("weights");
   if (fields.has("lengthened_from")) {
     result.lengthened_from = fields.whole("lengthened_from", 1);
     if (*result.lengthened_from >= result.recipe.epochs) {

@@ -42,6 +42,9 @@ std::int64_t skip_table(std::string_view& rest, const std::string& where) {
 
 std::string with_tables(std::string_view document, const std::string& name,
                         const std::vector<ResultTable>& tables) {
+  if (document.find("\r\n") != std::string_view::npos) {
+    fail_io(fmt::format("{} has lines that end with CRLF, expected LF alone", name));
+  }
   std::string text;
   std::vector<std::string> seen;
   std::int64_t number = 0;

@@ -98,6 +98,7 @@ void check_same_cell(const ResultFile& a, const ResultFile& b) {
                               a.result.model(), a.result.method()));
   };
   if (to_json(a.result.recipe) != to_json(b.result.recipe)) refuse("have different recipes for");
+  if (a.result.weights != b.result.weights) refuse("start from different weights for");
   if (a.result.seed == b.result.seed) refuse("are of the same seed of");
 }
 

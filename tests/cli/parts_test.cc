@@ -74,6 +74,8 @@ TEST(DesignFile, SaysWhatIsWrong) {
   EXPECT_EQ(message(R"({"height": 1, "width": 1, "mean": 0})"), "d.json: \"rows\" is missing");
   EXPECT_EQ(message(R"({"height": 1, "width": 1, "mean": [0, 1], "matrix": [[1]]})"),
             "d.json: \"mean\" must be one number or 1, got 2");
+  EXPECT_THAT(message(R"({"height": 1, "width": 1, "mean": [0], "rows": [[1]], "columns": [[1]]})"),
+              HasSubstr("beside \"rows\" and \"columns\", \"mean\" must be one number"));
   EXPECT_EQ(message(R"({"height": 1, "width": 1, "mean": 0, "matrix": [["x"]]})"),
             "d.json: \"matrix\" must hold numbers");
   EXPECT_EQ(message(R"({"height": 1, "width": 1, "mean": 0.5, "matrix": [[0.5]]})"), "accepted");

@@ -44,6 +44,22 @@ TEST(TheoryCoefficients, AreIntegratedOverLamOnRequest) {
   EXPECT_NEAR(object["map"][63][63].get<double>(), 0.4668597417424406, 1e-10);
 }
 
+TEST(TheoryCoefficients, SayOfWhichOptionsTheyAre) {
+  const json stochastic =
+      medley(kCoefficients + Arguments{"--method", "stochastic", "--q-mix", "0.2", "--prob", "0.3",
+                                       "--lam", "0.5", "--json"})
+          .json();
+  EXPECT_EQ(stochastic["q_mix"], 0.2);
+  EXPECT_EQ(stochastic["prob"], 0.3);
+  EXPECT_FALSE(stochastic.contains("ratio"));
+  const json resized =
+      medley(kCoefficients + Arguments{"--method", "resizemix", "--height", "8", "--width", "8",
+                                       "--monte-carlo", "64", "--json"})
+          .json();
+  EXPECT_EQ(resized["scale_max"], 0.8);
+  EXPECT_FALSE(resized.contains("alpha"));
+}
+
 TEST(TheoryCoefficients, AreEstimatedForMethodsWithoutAFormula) {
   const json object =
       medley(kCoefficients + Arguments{"--method", "fmix", "--lam", "0.4", "--height", "8",

@@ -19,6 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using testing::AllOf;
+using testing::AnyOf;
 using testing::Contains;
 using testing::HasSubstr;
 using testing::IsSupersetOf;
@@ -108,6 +109,17 @@ TEST_F(Train, StartsFromWeights) {
   const Outcome outcome = train("b", {"--weights", path("a/weights.safetensors"), "--lr", "1e-30",
                                       "--weight-decay", "0", "--json"});
   ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(read_file(path("b/result.json")), HasSubstr("\"weights\": \""));
+  EXPECT_THAT(read_file(path("a/result.json")), Not(HasSubstr("\"weights\"")));
+  // Runs go on with the weights that they started from, or without a word of them.
+  EXPECT_EQ(train("a", {"--resume"}).code, 0);
+  for (const char* file : {"a/weights.safetensors", "nowhere.safetensors"}) {
+    const Outcome changed = train("a", {"--resume", "--weights", path(file)});
+    EXPECT_NE(changed.code, 0);
+    EXPECT_THAT(changed.err, AnyOf(HasSubstr("weights of hash"), HasSubstr("nowhere")));
+  }
+  const Outcome table = medley({"results", "table", path("a"), path("b")});
+  EXPECT_THAT(table.err, AnyOf(HasSubstr("different recipes"), HasSubstr("different weights")));
   const Outcome other =
       medley({"train", "--data", "synthetic:train=40,test=20,size=16,classes=5", "--model",
               "resnet8", "--out", path("d"), "--weights", path("a/weights.safetensors")});
@@ -203,6 +215,10 @@ TEST_F(Train, EvalMeasuresWhatWasTrained) {
   const auto metrics = nlohmann::json::parse(last.substr(last.find('\n') + 1));
   EXPECT_EQ(report["top1"], metrics["test_top1"]);
   EXPECT_EQ(medley(eval + Arguments{path("nothing.medley")}).code, 1);
+  const Outcome nowhere =
+      medley(eval + Arguments{path("run/weights.safetensors"), "--confusion", path("no/c.png")});
+  EXPECT_EQ(nowhere.code, 1);
+  EXPECT_THAT(nowhere.err, HasSubstr("create it first"));
 }
 
 TEST_F(Train, NotesOptionsThatNoMethodUses) {
@@ -220,7 +236,8 @@ TEST_F(Train, SweepsSkipWhatIsFinished) {
                                     "--format",  "csv",        "--out",   path("all")};
   const Outcome first = medley(sweep);
   ASSERT_EQ(first.code, 0) << first.err;
-  EXPECT_THAT(first.out, StartsWith("method,seeds,test_top1_mean,test_top1_std\nnone,2,"));
+  EXPECT_THAT(first.out,
+              StartsWith("model,method,seeds,test_top1_mean,test_top1_std\nresnet8,none,2,"));
   EXPECT_THAT(first.err, Not(HasSubstr("resume")));
   EXPECT_THAT(names("all"), Contains("curves.png"));
   const std::string weights = read_file(path("all/mixup-seed2/weights.safetensors"));
@@ -236,6 +253,19 @@ TEST_F(Train, SweepsSkipWhatIsFinished) {
   EXPECT_EQ(third.code, 0) << third.err;
   EXPECT_EQ(third.out, first.out);
   EXPECT_THAT(third.err, AllOf(HasSubstr("mixup-seed2 is finished"), Not(HasSubstr("epoch 1/2"))));
+}
+
+TEST_F(Train, SweepsSayWhichRunsWereLengthened) {
+  const auto sweep = [&](const char* methods, const char* epochs) {
+    return medley(
+        Arguments{"sweep"} + Arguments(kSmall.begin(), kSmall.begin() + 4) +
+        Arguments{"--batch", "10", "--methods", methods, "--epochs", epochs, "--out", path("s")});
+  };
+  ASSERT_EQ(sweep("none", "1").code, 0);
+  const Outcome longer = sweep("none,mixup", "2");
+  ASSERT_EQ(longer.code, 0) << longer.err;
+  EXPECT_THAT(longer.err, AllOf(HasSubstr("none seed 1 was lengthened from 1 epochs"),
+                                Not(HasSubstr("mixup seed 1 was"))));
 }
 
 TEST_F(Train, RunsSideBySideGiveWhatTheyGiveAlone) {

@@ -93,7 +93,7 @@ TEST_F(DataFolder, IdxFilesMayBeGzipped) {
   write_gz("train-images-idx3-ubyte.gz", idx({2, 2, 3}, "abcdefghijkl"));
   write("train-labels-idx1-ubyte", idx({2}, {1, 4}));
   write("t10k-images-idx3-ubyte", idx({1, 2, 3}, "ABCDEF"));
-  write_gz("t10k-labels-idx1-ubyte.gz", idx({1}, {2}));
+  write_gz("t10k-labels-idx1-ubyte.gz", idx({1}, {4}));
   const ImageData data = read_idx(path_);
   EXPECT_EQ(data.train.shape, (BatchShape{2, 1, 2, 3}));
   EXPECT_EQ(data.train.pixels[6], 'g');
@@ -122,7 +122,9 @@ TEST_F(DataFolder, NpyArraysAreRead) {
   write("train_images.npy", npy("|u1", "2, 1, 2, 3", "abcdefghijkl"));
   write("train_labels.npy", npy("<i2", "2,", std::string("\x03\0\x01\0", 4)));
   write("test_images.npy", npy("|u1", "1, 1, 2, 3", "ABCDEF"));
-  write("test_labels.npy", npy("|u1", "1,", std::string(1, '\0')));
+  write("test_labels.npy", npy("|u1", "1,", "\x02"));
+  EXPECT_THAT(refusal([&] { (void)read_npy(path_); }), testing::HasSubstr("class 2, which"));
+  write("test_labels.npy", npy("|u1", "1,", "\x03"));
   const ImageData data = read_npy(path_);
   EXPECT_EQ(data.train.shape, (BatchShape{2, 3, 1, 2}));
   EXPECT_EQ(data.train.layout, Layout::nhwc);
@@ -135,6 +137,11 @@ TEST_F(DataFolder, NpyArraysAreRead) {
   write("train_images.npy",
         std::string("\x93NUMPY\x01\x00", 8) + static_cast<char>(header.size()) + '\0' + header);
   EXPECT_THAT(refusal([&] { (void)read_npy(path_); }), testing::HasSubstr("broken 'descr'"));
+}
+
+TEST(SyntheticData, TakesEachOptionOnce) {
+  EXPECT_THAT([] { (void)open_data("synthetic:train=20,train=30"); },
+              testing::ThrowsMessage<InvalidArgument>(testing::HasSubstr("given twice")));
 }
 
 TEST(SyntheticData, DependsOnItsOptionsAlone) {

@@ -150,7 +150,7 @@ std::vector<Broken> broken_results() {
        "metrics[0].ema_test_top1 must be"},
       {"MoreMetrics", [](Json& j) { j["metrics"][0]["top1"] = 12; },
        "no field \"metrics[0].top1\""},
-      {"MoreFields", [](Json& j) { j["weights"] = "abc"; }, "no field \"weights\""},
+      {"MoreFields", [](Json& j) { j["tensors"] = "abc"; }, "no field \"tensors\""},
   };
   for (const char* field : {"schema", "model", "method", "seed", "recipe", "data", "gpu",
                             "versions", "seconds", "metrics"}) {

@@ -71,6 +71,8 @@ class TrainObserver {
 struct TrainResult {
   std::vector<EpochMetrics> metrics;  ///< of all epochs, those before a resume too
   bool stopped = false;               ///< by the observer
+  /// As in RunResult.
+  std::optional<std::int64_t> lengthened_from = {};
 };
 
 /// Trains, writing recipe.json, metrics.jsonl, event file, batch.png, checkpoints and, at the end,

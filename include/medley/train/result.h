@@ -41,6 +41,7 @@ struct RunResult {
   DataSummary data;
   std::optional<std::string> gpu = {};        ///< its name; none on a CPU
   std::optional<std::string> precision = {};  ///< of convolutions: "bf16", …; not always known
+  std::optional<std::string> weights = {};    ///< hash of the file that it started from, if any
   RunVersions versions;
   /// Epochs that it had at first, if it went on to more: learning rates follow one schedule, then
   /// the other.

@@ -11,6 +11,7 @@
 #include "cli/nn/run_options.h"
 #include "cli/options.h"
 #include "cli/output_options.h"
+#include "cli/staged_output.h"
 #include "medley/data/image.h"
 #include "medley/nn/evaluate.h"
 #include "medley/report/confusion.h"
@@ -38,6 +39,7 @@ double recall(const nn::Evaluation& e, std::int64_t c) {
 }
 
 int run(const EvalCommand& command) {
+  if (!command.confusion.empty()) check_place(command.confusion);
   const nn::Device device = command.data.device();
   const ImageData data = command.data.open();
   const nn::Evaluation e =

@@ -14,6 +14,7 @@
 #include "cli/nn/accuracy_curves.h"
 #include "cli/nn/commands.h"
 #include "cli/nn/run_options.h"
+#include "cli/nn/train_console.h"
 #include "cli/options.h"
 #include "cli/output_options.h"
 #include "cli/staged_output.h"
@@ -53,11 +54,7 @@ std::vector<ResultTable> read_tables(const ResultsCommand& command) {
     print_note(fmt::format("left out, not finished: {}", run.string()), command.output.quiet);
   }
   for (const ResultFile& file : files.results) {
-    if (!file.result.lengthened_from) continue;
-    print_note(fmt::format("{} was lengthened from {} epochs: it has the learning rates of two "
-                           "schedules",
-                           file.path.string(), *file.result.lengthened_from),
-               command.output.quiet);
+    note_lengthened(file.path.string(), file.result.lengthened_from, command.output.quiet);
   }
   return tabulate(files.results);
 }

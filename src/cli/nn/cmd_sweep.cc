@@ -15,6 +15,7 @@
 #include "cli/nn/commands.h"
 #include "cli/nn/run_grid.h"
 #include "cli/nn/run_options.h"
+#include "cli/nn/train_console.h"
 #include "cli/options.h"
 #include "cli/output_options.h"
 #include "medley/data/image.h"
@@ -49,6 +50,8 @@ struct SweepCommand {
 
 /// Results of a method over the seeds.
 struct Row {
+  std::string name;  ///< method, after the network if there are several
+  std::string model;
   std::string method;
   std::vector<std::vector<EpochMetrics>> runs = {};
 
@@ -64,21 +67,21 @@ struct Row {
 std::string table(const std::vector<Row>& rows, TableFormat format) {
   std::string text;
   if (format == TableFormat::csv) {
-    text = "method,seeds,test_top1_mean,test_top1_std\n";
+    text = "model,method,seeds,test_top1_mean,test_top1_std\n";
     for (const Row& r : rows) {
       const Spread spread = r.spread();
-      text += fmt::format("{},{},{:.4f},{}\n", r.method, r.runs.size(), spread.mean,
+      text += fmt::format("{},{},{},{:.4f},{}\n", r.model, r.method, r.runs.size(), spread.mean,
                           spread.deviation ? fmt::format("{:.4f}", *spread.deviation) : "");
     }
   } else if (format == TableFormat::markdown) {
     text = "| method | seeds | test accuracy, % |\n|---|---|---|\n";
     for (const Row& r : rows) {
-      text += fmt::format("| {} | {} | {} |\n", r.method, r.runs.size(), to_text(r.spread()));
+      text += fmt::format("| {} | {} | {} |\n", r.name, r.runs.size(), to_text(r.spread()));
     }
   } else {
     text = fmt::format("{:<16} {:>5}  test accuracy, %\n", "method", "seeds");
     for (const Row& r : rows) {
-      text += fmt::format("{:<16} {:>5}  {}\n", r.method, r.runs.size(), to_text(r.spread()));
+      text += fmt::format("{:<16} {:>5}  {}\n", r.name, r.runs.size(), to_text(r.spread()));
     }
   }
   return text;
@@ -87,7 +90,7 @@ std::string table(const std::vector<Row>& rows, TableFormat format) {
 /// Test accuracy by epoch, a curve per method: the mean over the seeds.
 Image draw_curves(const std::vector<Row>& rows, std::size_t seeds) {
   AccuracyPanel panel{"test accuracy", {}};
-  for (const Row& row : rows) panel.methods.emplace_back(row.method, mean_accuracy(row.runs));
+  for (const Row& row : rows) panel.methods.emplace_back(row.name, mean_accuracy(row.runs));
   return draw_accuracy({panel}, fmt::format("Mean over {} seed{}, on unmixed test images.", seeds,
                                             seeds == 1 ? "" : "s"));
 }
@@ -105,11 +108,14 @@ std::vector<GridRun> runs_of(const SweepCommand& command) {
 }
 
 /// One row per network and method, in the order of the runs.
-std::vector<Row> rows_of(const std::vector<GridRun>& runs) {
+std::vector<Row> rows_of(const std::vector<GridRun>& runs, const std::string& recipes_model) {
   std::vector<Row> rows;
   for (const GridRun& run : runs) {
-    auto row = std::ranges::find(rows, run.name(), &Row::method);
-    if (row == rows.end()) row = rows.insert(rows.end(), Row{run.name(), {}});
+    auto row = std::ranges::find(rows, run.name(), &Row::name);
+    if (row == rows.end()) {
+      const std::string& model = run.model.empty() ? recipes_model : run.model;
+      row = rows.insert(rows.end(), Row{run.name(), model, run.method, {}});
+    }
     row->runs.push_back(run.metrics);
   }
   return rows;
@@ -174,7 +180,11 @@ int run(const SweepCommand& command) {
   watch_interrupts();
   std::vector<GridRun> runs = runs_of(command);
   run_grid(options, data, runs);
-  const std::vector<Row> rows = rows_of(runs);
+  const std::vector<Row> rows = rows_of(runs, options.common.recipe.model);
+  for (const GridRun& run : runs) {
+    note_lengthened(fmt::format("{} seed {}", run.name(), run.seed), run.lengthened_from,
+                    command.output.quiet);
+  }
   DataOptions::note_left_out(data, command.output.quiet);
   const fs::path curves = fs::path(command.out) / "curves.png";
   write_png(curves, draw_curves(rows, command.seeds.size()));
@@ -183,7 +193,8 @@ int run(const SweepCommand& command) {
   if (command.output.json) {
     nlohmann::ordered_json report = {{"schema", "medley.sweep/1"}, {"seeds", command.seeds}};
     for (const Row& r : rows) {
-      nlohmann::ordered_json row = {{"method", r.method},
+      nlohmann::ordered_json row = {{"model", r.model},
+                                    {"method", r.method},
                                     {"test_top1", r.top1()},
                                     {"mean", r.spread().mean},
                                     {"std", nullptr}};

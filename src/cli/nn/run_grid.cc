@@ -44,6 +44,7 @@ void train(GridRun& run, const GridOptions& grid, const ImageData& data,
     throw Error(fmt::format("stopped; the same command goes on in {}", grid.common.out.string()));
   }
   run.metrics = result.metrics;
+  run.lengthened_from = result.lengthened_from;
 }
 
 }  // namespace

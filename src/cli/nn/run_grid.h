@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@ struct GridRun {
   std::string model;  ///< empty: the recipe's
   std::string method;
   std::uint64_t seed = 0;
+  std::optional<std::int64_t> lengthened_from = {};
   std::vector<EpochMetrics> metrics = {};  ///< once they are known
 
   /// "resnet8 hmix", or "hmix" for the recipe's network.

@@ -10,6 +10,14 @@
 
 namespace medley::cli {
 
+void note_lengthened(const std::string& run, std::optional<std::int64_t> from, bool quiet) {
+  if (!from) return;
+  print_note(fmt::format("{} was lengthened from {} epochs: it has the learning rates of two "
+                         "schedules",
+                         run, *from),
+             quiet);
+}
+
 TrainConsole::TrainConsole(std::string label, std::int64_t epochs, Lines lines, bool quiet, Bar bar)
     : label_(std::move(label)), epochs_(epochs), lines_(lines), quiet_(quiet), bar_(bar) {}
 

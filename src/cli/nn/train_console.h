@@ -9,6 +9,9 @@
 
 namespace medley::cli {
 
+/// Says of a run that it went on to more epochs, if it did.
+void note_lengthened(const std::string& run, std::optional<std::int64_t> from, bool quiet);
+
 /// Shows a run: a progress bar per epoch on a terminal, and a line after each.
 class TrainConsole : public nn::TrainObserver {
  public:

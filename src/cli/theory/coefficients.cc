@@ -109,19 +109,37 @@ nlohmann::ordered_json to_object(const CoefficientsCommand& command, const MixPo
                                    {"width", command.size.width},
                                    {"effective", command.effective},
                                    {"source", command.draws ? "monte-carlo" : "closed-form"}};
+  const MethodInfo& method = get_method(policy.method);
+  const auto add = [&](const char* option, const nlohmann::ordered_json& value) {
+    if (method.uses(option)) object[option] = value;
+  };
   if (policy.lam) {
-    object["lam"] = *policy.lam;
+    add("lam", *policy.lam);
   } else {
-    const double alpha = policy.alpha.value_or(get_method(policy.method).default_alpha);
-    object["alpha"] = alpha;
-    object["beta"] = policy.beta.value_or(alpha);
+    const double alpha = policy.alpha.value_or(method.default_alpha);
+    add("alpha", alpha);
+    add("beta", policy.beta.value_or(alpha));
   }
-  object["placement"] = name_of(policy.placement);
-  object["form"] = name_of(policy.form);
+  object["prob"] = policy.prob;
+  add("q_mix", policy.q_mix);
+  add("placement", name_of(policy.placement));
+  add("form", name_of(policy.form));
   if (policy.gamma) {
-    object["gamma"] = *policy.gamma;
+    add("gamma", *policy.gamma);
   } else {
-    object["ratio"] = policy.ratio;
+    add("ratio", policy.ratio);
+  }
+  add("n", policy.n);
+  if (policy.power) add("power", *policy.power);
+  add("decay", policy.decay);
+  add("soft", policy.soft);
+  add("scale_min", policy.scale_min);
+  add("scale_max", policy.scale_max);
+  if (policy.design) {
+    object["design"] = true;
+  } else {
+    add("sigma", policy.sigma);
+    add("length", policy.length);
   }
   if (command.effective) object["label"] = name_of(policy.label);
   if (command.draws) {

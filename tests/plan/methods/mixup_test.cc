@@ -20,6 +20,8 @@ TEST(Mixup, BlendsEverywhereWithLam) {
 
 TEST(Mixup, TakesAnyFixedLam) {
   MixPolicy policy;
+  policy.lam = 1e39;  // pixels are float
+  EXPECT_THROW(Sampler(policy, {1, 1}, 0), InvalidArgument);
   for (const double lam : {-0.5, 0.0, 0.3, 1.0, 1.75}) {
     policy.lam = lam;
     const MixEntry entry = test::draw_samples(policy, kSize, 1, 1).entries[0];
