@@ -107,9 +107,10 @@ class Mix:
         self.seed = _whole_number("seed", self.seed)
         if not 0 <= self.seed < 1 << 64:
             raise ValueError(f"seed must be in [0, 2**64), got {self.seed}")
-        for name in (self.layout, self.out_layout):
-            if name not in ("nchw", "nhwc", None):
-                raise ValueError(f"layout must be nchw or nhwc, got {name!r}")
+        for name in ("layout", "out_layout"):
+            value = getattr(self, name)
+            if value not in ("nchw", "nhwc") and not (name == "out_layout" and value is None):
+                raise ValueError(f"{name} must be nchw or nhwc, got {value!r}")
         self._sampler = _core.Sampler(method, given, self.seed)
         self.options = given
         self._settings = self._settings_with(threads)

@@ -43,6 +43,7 @@ ImageSize size_from(py::handle object) {
 }
 
 Layout layout_from(const char* text) {
+  if (text == nullptr) throw InvalidArgument("layout must be nchw or nhwc, got None");
   for (std::size_t i = 0; i < kLayouts.size(); ++i) {
     if (kLayouts[i] == text) return static_cast<Layout>(i);
   }

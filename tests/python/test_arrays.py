@@ -109,6 +109,18 @@ def test_grey_images_and_vectors():
     assert np.array_equal(x, medley.apply(plan, vectors[:, None, None])[:, 0, 0])
 
 
+def test_no_layout_is_no_layout():
+    images = random_images((4, 3, 8, 8))
+    plan = medley.Mixup().plan(batch=4, size=8)
+    for call in (
+        lambda: medley.apply(plan, images, layout=None),
+        lambda: medley._core.image_info(images, None),
+        lambda: medley._core.Settings(None, None, medley._core.Options(), 0, False, True, None),
+    ):
+        with pytest.raises(ValueError, match="layout must be nchw or nhwc, got None"):
+            call()
+
+
 def test_layouts_agree():
     images = random_images((4, 3, 8, 6))
     mix = medley.GMix(seed=1)

@@ -170,6 +170,8 @@ def test_threads_share_a_mixer():
         (lambda: medley.Mixup(seed=-1), ValueError, "seed must be in"),
         (lambda: medley.Mixup(seed=1.0), TypeError, "seed must be a whole number"),
         (lambda: medley.Mixup(layout="hwc"), ValueError, "layout must be nchw or nhwc"),
+        (lambda: medley.Mixup(layout=None), ValueError, "^layout must be nchw or nhwc, got None"),
+        (lambda: medley.Mixup(out_layout="hwc"), ValueError, "out_layout must be nchw or nhwc"),
         (lambda: medley.Mixup(dtype="f64"), ValueError, "dtype must be u8, f16, bf16 or f32"),
         (lambda: medley.Mixup(backend="tpu"), ValueError, "backend"),
         (lambda: medley.Mixup(same_class=True, other_class=True), ValueError, "exclude each other"),
