@@ -4,6 +4,9 @@
     cutmix = CutMix(num_classes=100)
     images, labels = cutmix(images, labels)     # or cutmix((images, labels)), or a dict
 
+Samples may be dicts, lists and tuples within each other; they come back as they are, with images
+and labels replaced.
+
 images: (N, C, H, W). labels: classes (N,) or soft labels (N, num_classes). As in torchvision one
 draw serves the whole batch and the partner is the neighbour in the batch; give `mode="sample"` or
 `pairing="batch"` for more variety. Inputs are not changed.
@@ -11,7 +14,8 @@ draw serves the whole batch and the partner is the neighbour in the batch; give 
 
 from __future__ import annotations
 
-from typing import Any, Callable
+import copy
+from typing import Any, Callable, Iterator, MutableMapping
 
 from .labels import MixedLabels
 from .mixers import Mix
@@ -23,8 +27,9 @@ class Mixed:
     """Any method as a transform: `Mixed("fmix", num_classes=100, decay=3.0)`.
 
     num_classes: of the soft labels; not needed where labels are soft already.
-    labels_getter: finds the labels in a sample that is not (images, labels): a function, or the key
-        of a dict. By default the key is "labels" or "label", in any case.
+    labels_getter: finds the labels in a sample that is not (images, labels): a function that
+        returns a part of the sample, or the key of a dict. By default the key is "labels" or
+        "label", in any case. The dict is the sample or, beside the images, its second part.
     Other options: those of `medley.Mix`; mode is "batch" and pairing "roll" unless given.
     """
 
@@ -43,6 +48,11 @@ class Mixed:
     def __call__(self, *inputs: Any) -> Any:
         sample = inputs if len(inputs) > 1 else inputs[0]
         labels = self._find_labels(sample)
+        if not any(part is labels for part in _parts(sample)):
+            raise ValueError(
+                "the labels must be a part of the sample, to be replaced in it; labels_getter made "
+                "new ones"
+            )
         images = self._find_images(sample, labels)
         x, y = self.mix(images, labels)
         if isinstance(y, MixedLabels):
@@ -54,21 +64,23 @@ class Mixed:
     def _find_labels(self, sample: Any) -> Any:
         if callable(self._labels_getter):
             return self._labels_getter(sample)
-        if isinstance(sample, dict):
-            if self._labels_getter != "default":
-                return sample[self._labels_getter]
-            for key, value in sample.items():
-                if str(key).lower() in ("label", "labels"):
-                    return value
-            raise ValueError("no labels found: the sample needs a key label or labels")
         if isinstance(sample, (tuple, list)) and len(sample) == 2:
-            return sample[1]
-        raise ValueError("a sample must be (images, labels) or a dict; else give labels_getter")
+            sample = sample[1]  # the labels, or a dict that holds them
+            if not isinstance(sample, MutableMapping):
+                return sample
+        if not isinstance(sample, MutableMapping):
+            raise ValueError("a sample must be (images, labels) or a dict; else give labels_getter")
+        if self._labels_getter != "default":
+            return sample[self._labels_getter]
+        for key, value in sample.items():
+            if str(key).lower() in ("label", "labels"):
+                return value
+        raise ValueError("no labels found: the sample needs a key label or labels")
 
     @staticmethod
     def _find_images(sample: Any, labels: Any) -> Any:
-        values = sample.values() if isinstance(sample, dict) else sample
-        found = [v for v in values if v is not labels and len(getattr(v, "shape", ())) == 4]
+        others = [part for part in _parts(sample) if part is not labels]
+        found = [part for part in others if len(getattr(part, "shape", ())) == 4]
         if len(found) != 1:
             raise ValueError(f"a sample needs one batch of images (N, C, H, W), got {len(found)}")
         return found[0]
@@ -81,10 +93,29 @@ class Mixed:
         return f"{type(self).__name__}(num_classes={self.num_classes}, mix={self.mix!r})"
 
 
+def _parts(sample: Any) -> Iterator[Any]:
+    """The sample and all that lies in its dicts, lists and tuples."""
+    yield sample
+    if isinstance(sample, MutableMapping):
+        sample = sample.values()
+    elif not isinstance(sample, (tuple, list)):
+        return
+    for part in sample:
+        yield from _parts(part)
+
+
 def _replace(sample: Any, new: dict[int, Any]) -> Any:
-    if isinstance(sample, dict):
-        return {key: new.get(id(value), value) for key, value in sample.items()}
-    values = [new.get(id(value), value) for value in sample]
+    """The sample with other parts, by their ids; containers keep their kind."""
+    if id(sample) in new:
+        return new[id(sample)]
+    if isinstance(sample, MutableMapping):
+        result = copy.copy(sample)
+        for key, value in sample.items():
+            result[key] = _replace(value, new)
+        return result
+    if not isinstance(sample, (tuple, list)):
+        return sample
+    values = [_replace(value, new) for value in sample]
     return sample._make(values) if hasattr(sample, "_make") else type(sample)(values)
 
 

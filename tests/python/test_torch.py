@@ -280,6 +280,39 @@ def test_torchvision_with_soft_labels_and_getters():
         medley.torchvision.MixUp()({"x": images})
 
 
+def test_torchvision_finds_labels_at_any_depth():
+    from collections import OrderedDict, namedtuple
+
+    Target = namedtuple("Target", "labels path")
+    images, labels = torch.rand(4, 3, 8, 8), torch.arange(4)
+    expected, target = medley.torchvision.MixUp(num_classes=4)(images, labels)
+    samples = {
+        "dict": ({"image": images, "t": {"labels": labels}}, lambda s: s["t"]["labels"]),
+        "pair": ((images, {"Labels": labels, "id": [7]}), "default"),
+        "key": ([images, {"y": labels}], "y"),
+        "named": ({"image": [images], "t": Target(labels, "a")}, lambda s: s["t"].labels),
+        "ordered": (OrderedDict(label=labels, image=images), "default"),
+    }
+    for name, (sample, getter) in samples.items():
+        mixed = medley.torchvision.MixUp(num_classes=4, labels_getter=getter)(sample)
+        parts, before = (list(medley.torchvision._parts(s)) for s in (mixed, sample))
+        assert [type(part) for part in parts] == [type(part) for part in before], name
+        for part, old in zip(parts, before):
+            if old is images:
+                assert torch.equal(part, expected), name
+            elif old is labels:
+                assert torch.equal(part, target), name
+            elif not isinstance(old, (dict, list, tuple)):
+                assert part is old, name
+
+
+def test_torchvision_refuses_labels_that_it_cannot_put_back():
+    transform = medley.torchvision.MixUp(num_classes=4, labels_getter=lambda s: s["label"].float())
+    with pytest.raises(ValueError, match="labels must be a part of the sample"):
+        transform({"image": torch.rand(4, 3, 8, 8), "label": torch.arange(4)})
+    assert transform.mix.step == 0
+
+
 # CUDA
 
 
