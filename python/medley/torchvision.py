@@ -7,7 +7,8 @@
 Samples may be dicts, lists and tuples within each other; they come back as they are, with images
 and labels replaced.
 
-images: (N, C, H, W). labels: classes (N,) or soft labels (N, num_classes). As in torchvision one
+images: (N, C, H, W). labels: classes (N,) or soft labels (N, num_classes). Maps (N, H, W) and
+boxes beside them are refused. As in torchvision one
 draw serves the whole batch and the partner is the neighbour in the batch; give `mode="sample"` or
 `pairing="batch"` for more variety. Inputs are not changed.
 """
@@ -77,12 +78,18 @@ class Mixed:
                 return value
         raise ValueError("no labels found: the sample needs a key label or labels")
 
-    @staticmethod
-    def _find_images(sample: Any, labels: Any) -> Any:
+    def _find_images(self, sample: Any, labels: Any) -> Any:
         others = [part for part in _parts(sample) if part is not labels]
+        for part in others:
+            if type(part).__name__ in ("BoundingBoxes", "Mask"):
+                _refuse(type(part).__name__)
         found = [part for part in others if len(getattr(part, "shape", ())) == 4]
         if len(found) != 1:
             raise ValueError(f"a sample needs one batch of images (N, C, H, W), got {len(found)}")
+        count, *sides = found[0].shape
+        height, width = sides[1:] if self.mix.layout == "nchw" else sides[:2]
+        if any(getattr(part, "shape", ()) == (count, height, width) for part in others):
+            _refuse(f"maps of shape ({count}, {height}, {width})")
         return found[0]
 
     def set_epoch(self, epoch: int) -> None:
@@ -91,6 +98,13 @@ class Mixed:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(num_classes={self.num_classes}, mix={self.mix!r})"
+
+
+def _refuse(what: str) -> None:
+    raise ValueError(
+        f"the sample holds {what} that would stay unmixed; mix class maps by a plan, with "
+        "medley.mix_class_maps(plan, maps) and medley.apply(plan, images), or give them as labels"
+    )
 
 
 def _parts(sample: Any) -> Iterator[Any]:

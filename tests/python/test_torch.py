@@ -313,6 +313,31 @@ def test_torchvision_refuses_labels_that_it_cannot_put_back():
     assert transform.mix.step == 0
 
 
+def test_torchvision_leaves_no_map_unmixed():
+    images, labels = torch.rand(4, 3, 8, 6), torch.arange(4)
+    maps = torch.randint(0, 5, (4, 8, 6))
+    transform = medley.torchvision.CutMix(num_classes=4)
+    for sample in (
+        {"image": images, "labels": labels, "mask": maps},
+        (images, {"labels": labels, "mask": maps}),
+        {"image": images, "labels": labels, "mask": maps[:, None].as_subclass(Mask)},
+        {"image": images, "labels": labels, "boxes": [torch.rand(1, 4).as_subclass(BoundingBoxes)]},
+    ):
+        with pytest.raises(ValueError, match=r"stay unmixed; mix class maps .*mix_class_maps\("):
+            transform(sample)
+    assert transform.mix.step == 0
+    x, y = transform(images, maps)  # as labels they are mixed
+    assert torch.equal(y, medley.mix_class_maps(transform.mix.plan(batch=4, size=(8, 6)), maps))
+
+
+class Mask(torch.Tensor):
+    """Stands for torchvision's."""
+
+
+class BoundingBoxes(torch.Tensor):
+    """Stands for torchvision's."""
+
+
 # CUDA
 
 
