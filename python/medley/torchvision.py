@@ -7,10 +7,10 @@
 Samples may be dicts, lists and tuples within each other; they come back as they are, with images
 and labels replaced.
 
-images: (N, C, H, W). labels: classes (N,) or soft labels (N, num_classes). Maps (N, H, W) and
-boxes beside them are refused. As in torchvision one
-draw serves the whole batch and the partner is the neighbour in the batch; give `mode="sample"` or
-`pairing="batch"` for more variety. Inputs are not changed.
+images: (N, C, H, W). labels: classes (N,), or soft labels (N, num_classes), of integers too. Maps
+(N, H, W) and boxes beside them are refused. As in torchvision one draw serves the whole batch and
+the partner is the neighbour in the batch; give `mode="sample"` or `pairing="batch"` for more
+variety. Inputs are not changed. Calls count like those of `medley.Mix`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from __future__ import annotations
 import copy
 from typing import Any, Callable, Iterator, MutableMapping
 
-from .labels import MixedLabels
+from ._arrays import framework_of
+from .labels import MixedLabels, as_array
 from .mixers import Mix
 
 __all__ = ["CutMix", "GMix", "HMix", "Mixed", "MixUp"]
@@ -43,7 +44,8 @@ class Mixed:
         **options: Any,
     ) -> None:
         self.num_classes = num_classes
-        self.mix = Mix(method, **{"mode": "batch", "pairing": "roll", **options})
+        options = {"mode": "batch", "pairing": "roll", **options}
+        self.mix = Mix(method, num_classes=num_classes, **options)
         self._labels_getter = labels_getter
 
     def __call__(self, *inputs: Any) -> Any:
@@ -55,11 +57,9 @@ class Mixed:
                 "new ones"
             )
         images = self._find_images(sample, labels)
-        x, y = self.mix(images, labels)
+        x, y = self.mix(images, self._checked(labels))
         if isinstance(y, MixedLabels):
-            if self.num_classes is None:
-                raise ValueError("num_classes must be given to mix labels that are classes")
-            y = y.soft(self.num_classes)
+            y = y.soft()
         return _replace(sample, {id(images): x, id(labels): y})
 
     def _find_labels(self, sample: Any) -> Any:
@@ -92,9 +92,33 @@ class Mixed:
             _refuse(f"maps of shape ({count}, {height}, {width})")
         return found[0]
 
+    def _checked(self, labels: Any) -> Any:
+        labels = as_array(labels)
+        framework = framework_of(labels)
+        shape, is_float = framework.shape(labels), framework.is_float(labels)
+        if len(shape) == 1 and not is_float and self.num_classes is None:
+            raise ValueError("num_classes must be given to mix labels that are classes")
+        if len(shape) != 2:
+            return labels
+        if self.num_classes not in (None, shape[1]):
+            raise ValueError(
+                f"soft labels must have num_classes = {self.num_classes} columns, got {shape[1]}"
+            )
+        if is_float:
+            return labels
+        return labels.float() if hasattr(labels, "float") else labels.astype("float32")
+
     def set_epoch(self, epoch: int) -> None:
         """Starts an epoch."""
         self.mix.set_epoch(epoch)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Where the sequence of draws stands."""
+        return self.mix.state_dict()
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Continues where `state_dict` was taken."""
+        self.mix.load_state_dict(state)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(num_classes={self.num_classes}, mix={self.mix!r})"

@@ -330,6 +330,36 @@ def test_torchvision_leaves_no_map_unmixed():
     assert torch.equal(y, medley.mix_class_maps(transform.mix.plan(batch=4, size=(8, 6)), maps))
 
 
+def test_torchvision_calls_that_fail_do_not_count():
+    images = torch.rand(4, 3, 8, 8)
+    transform = medley.torchvision.MixUp()
+    with pytest.raises(ValueError, match="num_classes must be given"):
+        transform(images, torch.arange(4))
+    assert transform.mix.step == 0
+    transform = medley.torchvision.MixUp(num_classes=3)
+    with pytest.raises(ValueError, match=r"labels must be in \[0, 3\), got 3"):
+        transform(images, torch.arange(4))
+    with pytest.raises(ValueError, match="soft labels must have num_classes = 3 columns, got 4"):
+        transform(images, torch.eye(4))
+    assert transform.mix.step == 0
+
+
+def test_torchvision_takes_one_hot_integers():
+    images, one_hot = torch.rand(4, 3, 8, 8), torch.eye(4, dtype=torch.int64)
+    _, expected = medley.torchvision.MixUp(num_classes=4)(images, torch.arange(4))
+    for labels in (one_hot, one_hot.bool(), one_hot.numpy()):
+        _, y = medley.torchvision.MixUp()(images, labels)
+        assert np.array_equal(y, expected)
+
+
+def test_torchvision_transforms_continue_after_a_restart():
+    images, labels = torch.rand(4, 3, 8, 8), torch.arange(4)
+    transform, again = (medley.torchvision.CutMix(num_classes=4, seed=1) for _ in range(2))
+    transform(images, labels)
+    again.load_state_dict(transform.state_dict())
+    assert torch.equal(again(images, labels)[0], transform(images, labels)[0])
+
+
 class Mask(torch.Tensor):
     """Stands for torchvision's."""
 
