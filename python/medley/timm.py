@@ -21,6 +21,10 @@ __all__ = ["FastCollateMixup", "Mixup"]
 
 _MODES = {"batch": "batch", "pair": "pair", "elem": "sample"}
 _NEVER_IN_PLACE = ("nmixup", "resizemix")  # of more images than two, or of resized ones
+_NOT_HERE = frozenset((
+    "layout", "out_layout", "dtype", "mean", "std", "pad", "flip", "pad_mode", "pad_value",
+    "backend", "same_class", "other_class",
+))  # fmt: skip
 
 
 class Mixup:
@@ -35,7 +39,8 @@ class Mixup:
     correct_lam: label weight from the clipped box (else lam as drawn).
     label_smoothing, num_classes: of the targets.
     method: another Medley method instead, such as "hmix" or "gmix", with `alpha = mixup_alpha` and
-        further options by name (`ratio=0.75`).
+        further options by name (`ratio=0.75`). Batches are mixed in place, so options that crop,
+        convert or normalise are refused, and those that need classes.
     seed: start of the random numbers.
 
     Calls count like those of `medley.Mix`: see `set_epoch`, `state_dict` and `load_state_dict`.
@@ -82,6 +87,9 @@ class Mixup:
         self._threads = threads
         self._options = _core.Options(threads=threads)
         self._mixup = self._cutmix = self._switch = None
+        refused = sorted(_NOT_HERE & options.keys())
+        if refused:
+            raise TypeError(f"medley.timm has no option {', '.join(refused)}; use medley.Mix")
         if method is not None:
             alpha = {} if method in ("none", "resizemix", "custom") else {"alpha": mixup_alpha}
             self._mixup = Mix(method, **{**alpha, **options}, **common)

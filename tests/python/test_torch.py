@@ -219,6 +219,17 @@ def test_timm_with_other_methods(method):
     assert medley.timm.Mixup(method="hmix", ratio=0.25).plan(batch=2, size=(8, 8))
 
 
+@pytest.mark.parametrize("option", [
+    {"layout": "nhwc"}, {"out_layout": "nhwc"}, {"dtype": "f16"}, {"mean": (0.5,)}, {"std": (2,)},
+    {"pad": 2}, {"flip": 0.5}, {"pad_mode": "reflect"}, {"pad_value": 1}, {"backend": "reference"},
+    {"same_class": True}, {"other_class": True},
+], ids=lambda option: next(iter(option)))  # fmt: skip
+def test_timm_refuses_what_it_cannot_do_in_place(option):
+    for kind in (medley.timm.Mixup, medley.timm.FastCollateMixup):
+        with pytest.raises(TypeError, match=f"no option {next(iter(option))}; use medley.Mix"):
+            kind(method="hmix", **option)
+
+
 def test_timm_can_be_switched_off_and_resumed():
     fn = medley.timm.Mixup(num_classes=5)
     fn.mixup_enabled = False
