@@ -65,6 +65,10 @@ class Mixup:
     ) -> None:
         if mode not in _MODES:
             raise ValueError(f"mode must be batch, pair or elem, got {mode!r}")
+        if cutmix_minmax is not None:
+            low, high = cutmix_minmax = tuple(cutmix_minmax)
+            if not 0 <= low < high <= 1:
+                raise ValueError(f"cutmix_minmax must be 0 <= min < max <= 1, got {cutmix_minmax}")
         self.mixup_alpha = mixup_alpha
         self.cutmix_alpha = 1.0 if cutmix_minmax is not None else cutmix_alpha
         self.cutmix_minmax = cutmix_minmax
@@ -208,13 +212,14 @@ def _minmax_boxes(plan: _core.Plan, rule: Mixup) -> _core.Plan:
     data = json.loads(plan.to_json())
     height, width = plan.size
     low, high = rule.cutmix_minmax
+    least_h, least_w = int(height * low), int(width * low)
 
     def draw(key: int) -> dict[str, Any]:
         # Counter-based like the library's own draws: a function of (seed, epoch, ordinal).
         bits = numpy.random.Philox(key=plan.seed, counter=[0, 0, key, plan.epoch])
         random = numpy.random.Generator(bits)
-        cut_h = int(random.integers(int(height * low), max(int(height * high), 1)))
-        cut_w = int(random.integers(int(width * low), max(int(width * high), 1)))
+        cut_h = int(random.integers(least_h, max(int(height * high), least_h + 1)))
+        cut_w = int(random.integers(least_w, max(int(width * high), least_w + 1)))
         top = int(random.integers(0, height - cut_h + 1))
         left = int(random.integers(0, width - cut_w + 1))
         return {"kind": "box", "top": top, "left": left, "height": cut_h, "width": cut_w}

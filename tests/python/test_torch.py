@@ -178,6 +178,18 @@ def test_timm_cutmix_in_batch_mode(count, minmax):
     assert np.allclose(target.numpy(), statement.timm_target(labels, 5, lam, 0.1), atol=1e-6)
 
 
+@pytest.mark.parametrize("minmax", [(0.5, 0.5), (0.8, 0.2), (-1, 3), (0, float("nan"))])
+def test_timm_box_sides_are_shares_of_the_image(minmax):
+    with pytest.raises(ValueError, match="cutmix_minmax must be 0 <= min < max <= 1, got"):
+        medley.timm.Mixup(cutmix_minmax=minmax)
+
+
+def test_timm_box_sides_that_round_to_one_number():
+    fn = medley.timm.Mixup(0.0, cutmix_minmax=[0.5, 0.55])
+    box = fn.plan(batch=2, size=(8, 8)).entries[0]["mask"]
+    assert (box["height"], box["width"]) == (4, 4)
+
+
 @pytest.mark.parametrize("mode", ["batch", "pair", "elem"])
 def test_timm_switches_between_two_laws(mode):
     fn = medley.timm.Mixup(0.2, 5.0, switch_prob=0.25, mode=mode, prob=0.75, num_classes=5, seed=1)
