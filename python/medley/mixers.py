@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import operator
+from array import array
 from contextlib import contextmanager
 from typing import Any, Iterator, Sequence, TypedDict
 
@@ -26,6 +28,15 @@ def _whole_number(name: str, value: Any) -> int:
     except TypeError:
         pass
     raise TypeError(f"{name} must be a whole number, got {type(value).__name__}")
+
+
+def _own(name: str, value: Any) -> Any:
+    """The value of an option, which may not change with the caller's object."""
+    if name in ("mean", "std"):
+        return tuple(array("d", list(value)))
+    if name == "masks" and not isinstance(value, memoryview):  # of which there are no copies
+        return copy.deepcopy(value.detach() if hasattr(value, "detach") else value)
+    return value
 
 
 def _count(images: Any) -> int:
@@ -92,8 +103,8 @@ class Mix:
         self._setup(method, options)
 
     def _setup(self, method: str, options: dict[str, Any]) -> None:
-        given = dict(options)
-        self._given = dict(options)
+        self._given = {name: _own(name, value) for name, value in options.items()}
+        given = dict(self._given)
         self.method = method
         self.seed = given.pop("seed", 0)
         self.num_classes = given.pop("num_classes", None)
@@ -267,8 +278,8 @@ class Mix:
     def _settings_with(self, threads: int) -> _core.Settings:
         given = self._given
         options = _core.Options(
-            list(given.get("mean", ())),
-            list(given.get("std", ())),
+            given.get("mean", ()),
+            given.get("std", ()),
             given.get("pad_mode", "constant"),
             given.get("pad_value", 0.0),
             threads,

@@ -22,6 +22,12 @@ struct Design {
   py::tuple arguments;
 };
 
+/// What stays as it is when the caller's array changes; memory views do not pickle anyway.
+py::object copied(const py::object& array) {
+  if (PyMemoryView_Check(array.ptr())) return array;
+  return py::module_::import("copy").attr("deepcopy")(array);
+}
+
 std::vector<double> square(py::handle object, const char* name, std::int64_t side) {
   const Array array(object, {.name = name});
   if (array.shape() != std::vector<std::int64_t>{side, side}) {
@@ -41,7 +47,7 @@ Design dense(const py::object& size, const py::object& matrix, const py::object&
   }
   const std::vector<double> moments = square(matrix, "matrix", s.pixels());
   return {std::make_shared<GaussianDesign>(GaussianDesign::dense(s, moments, mean)), "dense",
-          py::make_tuple(size, matrix, nu)};
+          py::make_tuple(size, copied(matrix), copied(nu))};
 }
 
 Design kronecker(const py::object& rows, const py::object& columns, double mean) {
@@ -55,7 +61,7 @@ Design kronecker(const py::object& rows, const py::object& columns, double mean)
   const std::vector<double> c = square(columns, "columns", width);
   return {std::make_shared<GaussianDesign>(GaussianDesign::kronecker(
               r, static_cast<std::int32_t>(height), c, static_cast<std::int32_t>(width), mean)),
-          "kronecker", py::make_tuple(rows, columns, mean)};
+          "kronecker", py::make_tuple(copied(rows), copied(columns), mean)};
 }
 
 Design smooth(const py::object& size, double sigma, double length, double mean) {

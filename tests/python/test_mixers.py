@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 import pickle
 import threading
@@ -132,6 +133,33 @@ def test_pickles_with_its_state(method):
     again = pickle.loads(pickle.dumps(mix))
     assert type(again) is type(mix)
     assert np.array_equal(again(images), mix(images))
+
+
+def test_options_are_read_once():
+    images = random_images((4, 2, 8, 8))
+    mean, std = [1.0, 2.0], np.array([2.0, 4.0])
+    same = medley.NoMix(mean=(1, 2), std=(2, 4))(images)
+    live = medley.NoMix(mean=mean, std=std)
+    once = medley.NoMix(mean=iter(mean), std=iter(std))
+    mean[:], std[:] = [5, 5], 5
+    for mix in (live, once, copy.deepcopy(live), copy.deepcopy(once)):
+        assert np.array_equal(mix(images), same)
+        assert np.array_equal(mix(images, threads=1), same)
+
+
+def test_masks_and_designs_are_the_mixers_own():
+    masks = np.full((8, 8), 0.25, np.float32)
+    moments = np.full((2, 2), 0.3) - [[0, 0.05], [0.05, 0]]
+    mix = medley.Custom(masks, seed=1)
+    design = medley.Design.dense((1, 2), moments, 0.5)
+    masks[:], moments[:] = 1, 0
+    assert copy.deepcopy(mix).plan(batch=2, size=8) == mix.plan(batch=2, size=8)
+    again = pickle.loads(pickle.dumps(design))
+    a, b = (medley.GaussianField(design=d).plan(batch=2, size=(1, 2)) for d in (design, again))
+    assert a == b
+    view = memoryview(np.full((8, 8), 0.25, np.float32))
+    assert medley.Design.kronecker(memoryview(np.eye(2)), np.eye(1), 0.5).size == (2, 1)
+    assert medley.Custom(view, seed=1).plan(batch=2, size=8) == mix.plan(batch=2, size=8)
 
 
 def test_threads_share_a_mixer():
