@@ -109,6 +109,7 @@ class Settings:
         num_classes: int,
         class_rule: bool,
         like_input: bool,
+        dtype: str | None,
         mix_targets: Callable[[Plan, Any], Any],
     ) -> None: ...
     @property

@@ -292,6 +292,7 @@ class Mix:
             self.num_classes or 0,
             bool(given.get("same_class") or given.get("other_class")),
             self.dtype is None and self.out_layout in (None, self.layout),
+            self.dtype,
             functools.partial(mix_targets, num_classes=self.num_classes),
         )
 

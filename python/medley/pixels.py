@@ -37,7 +37,7 @@ def apply(
         it a new array of the kind, dtype and memory order of `images` is made.
     inplace: overwrites `images` and returns it; for two-source methods without windows.
     out_layout: order of the axes of the result if it is not `layout`.
-    dtype: of the new array: "u8", "f16", "bf16" or "f32", or the framework's own dtype.
+    dtype: of the result: "u8", "f16", "bf16" or "f32", or the framework's own dtype.
     mean, std: per channel, in units of the input: the result is (value - mean) / std.
     pad_mode, pad_value: what windows show outside the image, "constant" or "reflect".
     threads: 0 for all cores. backend: "auto", "cpu", "reference" or "cuda".
@@ -99,6 +99,9 @@ def output_for(
         if not framework_of(out).writable:
             raise ValueError("JAX arrays are immutable; out and inplace need another kind of array")
         framework_of(out).check_constant("out", out)
+        if dtype is not None and (kind := framework_of(out).dtype(out)) != dtype:
+            name = "images, which inplace=True overwrites," if inplace else "out"
+            raise ValueError(f"{name} must have the dtype that was asked for, {dtype}, got {kind}")
         return out
     shape = tuple(framework.shape(images))
     wanted = _output_shape(plan, shape, layout, out_layout or layout)

@@ -6,6 +6,7 @@
 #include <exception>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -36,9 +37,10 @@ struct Settings {
   Layout out_layout;
   MixOptions options;
   std::int64_t num_classes;
-  bool class_rule;         // the plan needs the labels
-  bool like_input;         // new arrays have the type and the layout of the input
-  py::object mix_targets;  // of a plan and labels that are not classes in host memory
+  bool class_rule;               // the plan needs the labels
+  bool like_input;               // new arrays have the type and the layout of the input
+  std::optional<Element> dtype;  // that every result must have
+  py::object mix_targets;        // of a plan and labels that are not classes in host memory
   /// Time that the last call spent in the library: what bench/python takes off a call's time.
   std::shared_ptr<std::atomic<std::int64_t>> library_ns =
       std::make_shared<std::atomic<std::int64_t>>(0);
@@ -165,6 +167,7 @@ std::optional<QuickArrays> read_quick(const Settings& settings, py::handle image
       if (!is_dense(array) || array.values() == 0 || arrays.in.copied() || bfloat) return {};
     } else {
       arrays.out = Images::output(out, settings.out_layout, {});
+      if (settings.dtype && arrays.out->array().element() != *settings.dtype) return {};
     }
     arrays.classes = classes_of(labels, {});
     return arrays;
@@ -259,13 +262,20 @@ void bind_step(py::module_& module) {
   py::class_<Settings>(module, "Settings")
       .def(py::init([](const char* layout, const char* out_layout, const MixOptions& options,
                        std::int64_t num_classes, bool class_rule, bool like_input,
-                       py::object mix_targets) {
-             return Settings{
-                 layout_from(layout), layout_from(out_layout), options, num_classes, class_rule,
-                 like_input,          std::move(mix_targets)};
+                       const std::optional<std::string>& dtype, py::object mix_targets) {
+             Settings settings{layout_from(layout),
+                               layout_from(out_layout),
+                               options,
+                               num_classes,
+                               class_rule,
+                               like_input,
+                               {},
+                               std::move(mix_targets)};
+             if (dtype) settings.dtype = element_from_name(*dtype);
+             return settings;
            }),
            py::arg("layout"), py::arg("out_layout"), py::arg("options"), py::arg("num_classes"),
-           py::arg("class_rule"), py::arg("like_input"), py::arg("mix_targets"))
+           py::arg("class_rule"), py::arg("like_input"), py::arg("dtype"), py::arg("mix_targets"))
       .def_property_readonly("library_ns",
                              [](const Settings& settings) { return settings.library_ns->load(); });
   module.def("step", &step, py::arg("sampler"), py::arg("settings"), py::arg("images"),

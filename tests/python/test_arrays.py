@@ -75,6 +75,23 @@ def test_out_that_does_not_fit(out, text):
         medley.Mixup()(random_images((4, 3, 8, 8)), out=out)
 
 
+@pytest.mark.parametrize("labels", [None, np.arange(4)])
+def test_results_have_the_dtype_that_was_asked_for(labels):
+    images = random_images((4, 3, 8, 8), "uint8")
+    before = images.copy()
+    mix = medley.Mixup(dtype="f32", mean=(9, 9, 9), std=(2, 2, 2), seed=1)
+    half = np.zeros(images.shape, np.float16)
+    with pytest.raises(ValueError, match="images, which inplace=True .* float32, got uint8"):
+        mix(images, labels, inplace=True)
+    with pytest.raises(ValueError, match="out must have the dtype .* float32, got float16"):
+        mix(images, labels, out=half)
+    with pytest.raises(ValueError, match="out must have the dtype .* float32, got float16"):
+        medley.apply(mix.plan(batch=4, size=8), images, out=half, dtype="f32")
+    assert mix.step == 0 and not half.any() and np.array_equal(images, before)
+    expected = mix(images, epoch=0, first=0)
+    assert np.array_equal(mix(images, out=np.zeros(images.shape, np.float32)), expected)
+
+
 def test_out_may_not_overlap_the_input():
     memory = random_images((5, 3, 8, 8))
     with pytest.raises(ValueError, match="overlap"):
@@ -115,7 +132,9 @@ def test_no_layout_is_no_layout():
     for call in (
         lambda: medley.apply(plan, images, layout=None),
         lambda: medley._core.image_info(images, None),
-        lambda: medley._core.Settings(None, None, medley._core.Options(), 0, False, True, None),
+        lambda: medley._core.Settings(
+            None, None, medley._core.Options(), 0, False, True, None, None
+        ),
     ):
         with pytest.raises(ValueError, match="layout must be nchw or nhwc, got None"):
             call()
