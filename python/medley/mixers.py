@@ -46,6 +46,9 @@ def _count(images: Any) -> int:
         return framework_of(images).shape(images)[0]
 
 
+_COMPILED = ("_sampler", "_settings", "_counter", "_quick")  # made anew by `Mix._setup`
+
+
 class Common(TypedDict, total=False):
     """Options that every mixer takes."""
 
@@ -297,11 +300,18 @@ class Mix:
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"method": self.method, "given": self._given, "state": self.state_dict()}
+        others = {name: value for name, value in vars(self).items() if name not in _COMPILED}
+        return {
+            "method": self.method,
+            "given": self._given,
+            "state": self.state_dict(),
+            "others": others,
+        }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self._setup(state["method"], state["given"])
         self.load_state_dict(state["state"])
+        vars(self).update(state["others"])  # those of subclasses too
 
     def __repr__(self) -> str:
         shown = {name: value for name, value in self._given.items() if value is not None}

@@ -135,6 +135,21 @@ def test_pickles_with_its_state(method):
     assert np.array_equal(again(images), mix(images))
 
 
+class Named(medley.HMix):
+    def __init__(self, name):
+        super().__init__(seed=3)
+        self.name = name
+
+
+def test_copies_keep_what_subclasses_add():
+    images = random_images((4, 1, 8, 8))
+    mix = Named(["a"])
+    mix(images)
+    for again in (copy.deepcopy(mix), pickle.loads(pickle.dumps(mix))):
+        assert type(again) is Named and again.name == ["a"] and again.name is not mix.name
+        assert np.array_equal(again(images), mix(images, epoch=0, first=4))
+
+
 def test_options_are_read_once():
     images = random_images((4, 2, 8, 8))
     mean, std = [1.0, 2.0], np.array([2.0, 4.0])
