@@ -93,10 +93,11 @@ class MixedLabels:
         return medley_torch.cross_entropy(logits, self, **options)
 
     def to(self, *args: Any, **kwargs: Any) -> MixedLabels:
-        """A copy on another device, for PyTorch tensors."""
-        return MixedLabels(
-            self.classes.to(*args, **kwargs), self.weights.to(*args, **kwargs), self.num_classes
-        )
+        """A copy on another device, for PyTorch tensors; a dtype is that of the weights."""
+        weights = self.weights.to(*args, **kwargs)
+        how = dict(zip(("non_blocking", "copy"), (a for a in args if isinstance(a, bool))))
+        how.update((name, kwargs[name]) for name in ("non_blocking", "copy") if name in kwargs)
+        return MixedLabels(self.classes.to(weights.device, **how), weights, self.num_classes)
 
     def pin_memory(self, *args: Any) -> MixedLabels:
         """A copy in pinned memory, for PyTorch tensors; DataLoader calls this."""

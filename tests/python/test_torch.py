@@ -128,6 +128,20 @@ def test_labels_move_and_pickle():
     assert torch.equal(again.weights, y.weights)
 
 
+def test_classes_stay_whole_numbers_when_labels_move():
+    _, y = medley.Mixup(seed=1)(torch.rand(6, 1, 4, 4), torch.arange(6) + 1000)
+    for moved in (
+        y.to(torch.bfloat16),
+        y.to("cpu", torch.bfloat16, True),
+        y.to(dtype=torch.bfloat16, non_blocking=True),
+        y.to(torch.zeros(1, dtype=torch.bfloat16)),
+    ):
+        assert torch.equal(moved.classes, y.classes) and moved.classes.dtype == torch.int64
+        assert moved.weights.dtype == torch.bfloat16
+    for copied in (y.to("cpu", torch.float32, False, True), y.to("cpu", copy=True)):
+        assert copied.classes.data_ptr() != y.classes.data_ptr()
+
+
 # timm
 
 
