@@ -23,7 +23,7 @@ from typing import Any, Callable, Iterator, NamedTuple, Sequence
 import torch
 from torch.utils import data
 
-from .mixers import Mix
+from .mixers import Mix, not_negative
 
 __all__ = ["Batches", "Loader", "MixCollate", "Place", "Tagged"]
 
@@ -190,5 +190,6 @@ class Loader:
 
     def load_state_dict(self, state: dict[str, int]) -> None:
         """The next iteration goes on with the batch after those that were taken."""
-        self.batches.epoch = int(state["epoch"])
-        self.batches.start = self._step = int(state["step"])
+        epoch, step = (not_negative(name, state[name]) for name in ("epoch", "step"))
+        self.batches.epoch = epoch
+        self.batches.start = self._step = step

@@ -30,6 +30,14 @@ def _whole_number(name: str, value: Any) -> int:
     raise TypeError(f"{name} must be a whole number, got {type(value).__name__}")
 
 
+def not_negative(name: str, value: Any) -> int:
+    """An int of 0 or more."""
+    number = _whole_number(name, value)
+    if number < 0:
+        raise ValueError(f"{name} must be a whole number >= 0, got {number}")
+    return number
+
+
 def _own(name: str, value: Any) -> Any:
     """The value of an option, which may not change with the caller's object."""
     if name in ("mean", "std"):
@@ -99,7 +107,6 @@ class Mix:
     state. Thread-safe.
     """
 
-    method: str
     options: dict[str, Any]
 
     def __init__(self, method: str, **options: Any) -> None:
@@ -108,9 +115,13 @@ class Mix:
     def _setup(self, method: str, options: dict[str, Any]) -> None:
         self._given = {name: _own(name, value) for name, value in options.items()}
         given = dict(self._given)
-        self.method = method
-        self.seed = given.pop("seed", 0)
+        self._method = method
+        self._seed = _whole_number("seed", given.pop("seed", 0))
+        if not 0 <= self._seed < 1 << 64:
+            raise ValueError(f"seed must be in [0, 2**64), got {self._seed}")
         self.num_classes = given.pop("num_classes", None)
+        if self.num_classes is not None and _whole_number("num_classes", self.num_classes) < 1:
+            raise ValueError(f"num_classes must be >= 1, got {self.num_classes}")
         self.layout = given.pop("layout", "nchw")
         self.out_layout = given.pop("out_layout", None)
         dtype = given.pop("dtype", None)
@@ -118,9 +129,6 @@ class Mix:
         threads = given.pop("threads", 0)
         for name in ("mean", "std", "pad_mode", "pad_value", "backend"):
             given.pop(name, None)
-        self.seed = _whole_number("seed", self.seed)
-        if not 0 <= self.seed < 1 << 64:
-            raise ValueError(f"seed must be in [0, 2**64), got {self.seed}")
         for name in ("layout", "out_layout"):
             value = getattr(self, name)
             if value not in ("nchw", "nhwc") and not (name == "out_layout" and value is None):
@@ -235,11 +243,23 @@ class Mix:
 
         Changes no state; the same arguments give the same plan, here and elsewhere.
         """
+        if count is not None and count < 1:
+            raise ValueError(f"count must be >= 1, got {count}")
         height, width = size if isinstance(size, (tuple, list)) else (size, size)
         return self._sampler.plan(
             height, width, batch, first, -1 if count is None else count, epoch, dataset_size,
             labels, order, threads,
         )  # fmt: skip
+
+    @property
+    def method(self) -> str:
+        """The name of the method."""
+        return self._method
+
+    @property
+    def seed(self) -> int:
+        """Start of the random numbers."""
+        return self._seed
 
     @property
     def epoch(self) -> int:
@@ -253,10 +273,7 @@ class Mix:
 
     def set_epoch(self, epoch: int) -> None:
         """Starts an epoch: its first call is call 0."""
-        epoch = _whole_number("epoch", epoch)
-        if epoch < 0:
-            raise ValueError(f"epoch must be a whole number >= 0, got {epoch!r}")
-        self._counter.set(epoch, 0, 0)
+        self._counter.set(not_negative("epoch", epoch), 0, 0)
 
     def state_dict(self) -> dict[str, Any]:
         """Where the sequence of draws stands, as plain numbers."""
@@ -276,7 +293,7 @@ class Mix:
                 raise ValueError(
                     f"the state is of {name} {state[name]}, this mixer has {getattr(self, name)}"
                 )
-        self._counter.set(int(state["epoch"]), int(state["step"]), int(state["batch"]))
+        self._counter.set(*(not_negative(name, state[name]) for name in ("epoch", "step", "batch")))
 
     def _settings_with(self, threads: int) -> _core.Settings:
         given = self._given

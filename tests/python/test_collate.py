@@ -97,3 +97,9 @@ def test_a_new_epoch_starts_at_its_first_batch(expected):
     again = loader()
     again.load_state_dict(first.state_dict())
     assert same(batches(again, 1), expected[1])
+
+
+def test_states_that_cannot_be_are_refused():
+    for name in ("epoch", "step"):
+        with pytest.raises(ValueError, match=f"{name} must be a whole number >= 0, got -1"):
+            loader().load_state_dict({"epoch": 0, "step": 0, name: -1})

@@ -125,6 +125,27 @@ def test_state_of_another_mixer_is_refused():
         medley.HMix(seed=4).load_state_dict(medley.HMix(seed=3).state_dict())
 
 
+@pytest.mark.parametrize("name", ["epoch", "step", "batch"])
+def test_states_that_cannot_be_are_refused(name):
+    mix = medley.HMix(seed=3)
+    mix(random_images((4, 1, 8, 8)))
+    before = mix.state_dict()
+    with pytest.raises(ValueError, match=f"{name} must be a whole number >= 0, got -1"):
+        mix.load_state_dict({**before, name: -1})
+    with pytest.raises(TypeError, match=f"{name} must be a whole number, got float"):
+        mix.load_state_dict({**before, name: 1.5})
+    assert mix.state_dict() == before
+
+
+def test_method_and_seed_are_for_life():
+    mix = medley.HMix(seed=3)
+    with pytest.raises(AttributeError):
+        mix.seed = 9
+    with pytest.raises(AttributeError):
+        mix.method = "gmix"
+    assert (mix.method, mix.seed) == ("hmix", 3)
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_pickles_with_its_state(method):
     mix = mixer(method, seed=4)
@@ -212,6 +233,9 @@ def test_threads_share_a_mixer():
         (lambda: medley.Mixup(no_self=1), TypeError, "no_self must be True or False, got int"),
         (lambda: medley.Mixup(seed=-1), ValueError, "seed must be in"),
         (lambda: medley.Mixup(seed=1.0), TypeError, "seed must be a whole number"),
+        (lambda: medley.Mixup(num_classes=-1), ValueError, "num_classes must be >= 1, got -1"),
+        (lambda: medley.Mixup(num_classes=0), ValueError, "num_classes must be >= 1, got 0"),
+        (lambda: medley.Mixup(num_classes=2.5), TypeError, "num_classes must be a whole number"),
         (lambda: medley.Mixup(layout="hwc"), ValueError, "layout must be nchw or nhwc"),
         (lambda: medley.Mixup(layout=None), ValueError, "^layout must be nchw or nhwc, got None"),
         (lambda: medley.Mixup(out_layout="hwc"), ValueError, "out_layout must be nchw or nhwc"),
