@@ -24,14 +24,12 @@ def cross_entropy(
     are accepted too, so that a validation loop can use the same function. The result equals the
     cross entropy with `labels.soft(C, label_smoothing)`.
     """
+    _check_smoothing("label_smoothing", label_smoothing)
     if not isinstance(labels, MixedLabels):
         return functional.cross_entropy(
             logits, labels, label_smoothing=label_smoothing, reduction=reduction
         )
-    if logits.ndim != 2 or len(logits) != len(labels):
-        raise ValueError(
-            f"logits must have the shape ({len(labels)}, C), got {tuple(logits.shape)}"
-        )
+    _check_logits(logits, labels)
     classes = torch.as_tensor(labels.classes, device=logits.device)
     log_p = functional.log_softmax(logits, dim=1)
     weights = torch.as_tensor(labels.weights, device=logits.device, dtype=log_p.dtype)
@@ -53,6 +51,8 @@ def accuracy(logits: Tensor, labels: MixedLabels | Tensor) -> Tensor:
     logits: (N, C). labels: a `MixedLabels`, plain classes (N,) or soft labels (N, C). The accuracy
     of training on mixed samples; at most the mean greatest weight.
     """
+    if isinstance(labels, MixedLabels):
+        _check_logits(logits, labels)
     prediction = logits.argmax(1)
     if not isinstance(labels, MixedLabels):
         if labels.shape == logits.shape:
@@ -70,7 +70,20 @@ def accuracy(logits: Tensor, labels: MixedLabels | Tensor) -> Tensor:
 
 def soft_on_device(labels: MixedLabels, num_classes: int, smoothing: float = 0.0) -> Tensor:
     """`labels.soft(...)` computed on the labels' own device; labels out of range are an error."""
+    _check_smoothing("smoothing", smoothing)
     rows = torch.full(
         (len(labels), num_classes), smoothing / num_classes, device=labels.classes.device
     )
     return rows.scatter_add_(1, labels.classes, labels.weights.float() * (1 - smoothing))
+
+
+def _check_logits(logits: Tensor, labels: MixedLabels) -> None:
+    if logits.ndim != 2 or len(logits) != len(labels):
+        raise ValueError(
+            f"logits must have the shape ({len(labels)}, C), got {tuple(logits.shape)}"
+        )
+
+
+def _check_smoothing(name: str, value: float) -> None:
+    if not 0 <= value <= 1:
+        raise ValueError(f"{name} must be in [0, 1], got {value}")

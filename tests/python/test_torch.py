@@ -107,6 +107,27 @@ def test_cross_entropy_takes_plain_labels_and_checks_shapes():
         medley.torch.cross_entropy(logits, y)
 
 
+@pytest.mark.parametrize("smoothing", [-1.0, 2.0, float("nan")])
+def test_smoothing_is_a_share(smoothing):
+    logits = torch.randn(6, 10)
+    _, y = medley.Mixup()(torch.rand(6, 1, 4, 4), torch.arange(6))
+    for call in (
+        lambda: y.loss(logits, label_smoothing=smoothing),
+        lambda: medley.torch.cross_entropy(logits, torch.arange(6), label_smoothing=smoothing),
+        lambda: medley.torch.soft_on_device(y, 10, smoothing),
+        lambda: y.soft(10, smoothing),
+    ):
+        with pytest.raises(ValueError, match=r"smoothing must be in \[0, 1\], got"):
+            call()
+
+
+@pytest.mark.parametrize("shape", [(1, 10), (5, 10), (6,)])
+def test_accuracy_checks_shapes(shape):
+    _, y = medley.Mixup()(torch.rand(6, 1, 4, 4), torch.arange(6))
+    with pytest.raises(ValueError, match=r"logits must have the shape \(6, C\), got"):
+        medley.torch.accuracy(torch.rand(shape), y)
+
+
 def test_accuracy_counts_weights():
     _, y = medley.Mixup(seed=1)(torch.rand(6, 1, 4, 4), torch.arange(6))
     logits = y.soft(6)
