@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any, Iterable, Sequence
 
 from . import _core
@@ -42,31 +43,31 @@ def show(
         rows.append((method, note, method, options))
     sheet = _core.sheet(rows, list(images), tile, list(lams), seed, title, caption, False)
     array = numpy_framework().adopt(sheet)
-    return _picture_class()(array) if hasattr(array, "view") else array
+    return sys.modules[__name__].Picture(array) if hasattr(array, "view") else array
 
 
-def _picture_class() -> Any:
-    global _Picture
-    if _Picture is None:
-        import numpy
+def __getattr__(name: str) -> Any:
+    """`Picture`, made when it is needed first, here or by pickle, since NumPy is optional."""
+    if name != "Picture":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import numpy
 
-        class Picture(numpy.ndarray):
-            """A uint8 array of shape (H, W, 3) that notebooks show as a picture."""
+    class Picture(numpy.ndarray):
+        """A uint8 array of shape (H, W, 3) that notebooks show as a picture."""
 
-            def __new__(cls, array: Any) -> Any:
-                return numpy.asarray(array).view(cls)
+        __qualname__ = "Picture"
 
-            def _repr_png_(self) -> bytes | None:
-                shown = self.dtype == numpy.uint8 and self.ndim in (2, 3) and self.shape[-1] > 0
-                return _core.png(numpy.ascontiguousarray(self)) if shown else None
+        def __new__(cls, array: Any) -> Any:
+            return numpy.asarray(array).view(cls)
 
-            def save(self, path: Any) -> None:
-                """Writes a PNG file."""
-                with open(path, "wb") as file:
-                    file.write(_core.png(numpy.ascontiguousarray(self)))
+        def _repr_png_(self) -> bytes | None:
+            coloured = self.ndim == 3 and self.shape[2] == 3
+            shown = self.dtype == numpy.uint8 and (coloured or self.ndim == 2) and self.size > 0
+            return _core.png(numpy.ascontiguousarray(self)) if shown else None
 
-        _Picture = Picture
-    return _Picture
+        def save(self, path: Any) -> None:
+            """Writes a PNG file."""
+            with open(path, "wb") as file:
+                file.write(_core.png(numpy.ascontiguousarray(self)))
 
-
-_Picture: Any = None
+    return globals().setdefault(name, Picture)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import pickle
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -18,6 +22,25 @@ def test_a_sheet_is_an_array_that_a_notebook_shows(tmp_path):
     assert (tmp_path / "sheet.png").read_bytes() == sheet._repr_png_()
     assert np.array_equal(sheet, medley.show(*what, tile=16, lams=[0.3, 0.7]))
     assert (sheet.astype(float) * 2)._repr_png_() is None
+
+
+def test_sheets_pickle():
+    sheet = medley.show("hmix", tile=16, lams=[0.5])
+    again = pickle.loads(pickle.dumps(sheet))
+    assert type(again) is type(sheet) and np.array_equal(again, sheet)
+    read = "import pickle, sys; print(pickle.load(sys.stdin.buffer)._repr_png_()[:4])"
+    done = subprocess.run(
+        [sys.executable, "-c", read], input=pickle.dumps(sheet), capture_output=True, check=True
+    )
+    assert done.stdout.strip() == b"b'\\x89PNG'"
+
+
+def test_parts_of_a_sheet_are_shown_if_they_are_pictures():
+    sheet = medley.show("hmix", tile=16, lams=[0.5])
+    for part in (sheet[4:, 3:], sheet[..., 0], sheet[::2, ::-1]):
+        assert part._repr_png_().startswith(b"\x89PNG")
+    for part in (sheet[..., :2], sheet[:0], sheet[:, :0], sheet[0, 0], sheet[None], sheet[..., :0]):
+        assert part._repr_png_() is None
 
 
 def test_every_method_and_own_pictures():
