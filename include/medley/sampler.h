@@ -16,7 +16,8 @@ struct PlanRequest {
   std::int64_t first = 0;   ///< ordinal of the first sample in its epoch
   std::int64_t count = -1;  ///< samples wanted; default: `batch`. The last batch may be short.
   std::uint64_t epoch = 0;
-  std::int64_t dataset_size = 0;  ///< needed by pairing `dataset`
+  /// Needed by pairing `dataset`. Others may leave it 0; if not, no sample may lie outside.
+  std::int64_t dataset_size = 0;
   /// Classes, for `ClassRule`: of the data set if `dataset_size` > 0, else of the `count` samples.
   std::span<const std::int64_t> labels = {};
   /// Data-set index of each ordinal of the epoch (a shuffle). With it the plan's sources are

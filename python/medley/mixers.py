@@ -236,7 +236,8 @@ class Mix:
 
         size: (height, width) of the images, or one number for squares.
         count: samples wanted, default `batch`; a last batch may be short.
-        dataset_size: needed by pairing "dataset", whose plans index the whole data set.
+        dataset_size: needed by pairing "dataset", whose plans index the whole data set; with others
+            it only says where the data set ends.
         labels: classes for same_class and other_class, of the data set if its size is given, else
             of the `count` samples.
         order: data-set index of each ordinal of the epoch (a shuffle), integers of shape (n,).

@@ -65,7 +65,7 @@ std::int64_t checked_count(const MixPolicy& policy, const PlanRequest& r) {
                                   r.dataset_size, index));
       }
     }
-  } else if (policy.pairing == Pairing::dataset && r.first + count > r.dataset_size) {
+  } else if (r.dataset_size > 0 && r.first + count > r.dataset_size) {
     fail_argument(fmt::format("samples {} to {} lie outside the data set of {} samples", r.first,
                               r.first + count - 1, r.dataset_size));
   }
@@ -74,10 +74,6 @@ std::int64_t checked_count(const MixPolicy& policy, const PlanRequest& r) {
     if (std::ssize(r.labels) != wanted) {
       fail_argument(fmt::format("class rule {} needs {} labels, got {}", name_of(policy.classes),
                                 wanted, r.labels.size()));
-    }
-    if (r.dataset_size > 0 && r.order.empty() && r.first + count > r.dataset_size) {
-      fail_argument(fmt::format("samples {} to {} lie outside the data set of {} samples", r.first,
-                                r.first + count - 1, r.dataset_size));
     }
   }
   return count;

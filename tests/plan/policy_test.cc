@@ -185,6 +185,12 @@ INSTANTIATE_TEST_SUITE_P(
                        r.first = 5;
                      },
                      "samples 5 to 12 lie outside", "data set of 10"},
+        WrongRequest{"BeyondTheDataSetWithinTheBatch",
+                     [](auto&, auto& r) {
+                       r.dataset_size = 10;
+                       r.first = 8;
+                     },
+                     "samples 8 to 15 lie outside", "data set of 10"},
         WrongRequest{"LabelsMissing", [](auto& p, auto&) { p.classes = ClassRule::same; },
                      "class rule same needs 8 labels", "got 0"},
         WrongRequest{"LabelsOfTheDataSetMissing",

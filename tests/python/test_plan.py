@@ -69,6 +69,7 @@ def test_broken_json_is_a_value_error():
     ({"batch": 4, "size": 8, "first": 2}, "first must be a multiple of the batch size 4"),
     ({"batch": 4, "size": 8, "count": -7}, "count must be >= 1, got -7"),
     ({"batch": 4, "size": 8, "count": 0}, "count must be >= 1, got 0"),
+    ({"batch": 4, "size": 8, "first": 8, "dataset_size": 10}, "8 to 11 lie outside the data set"),
     ({"batch": 4, "size": (0, 8)}, "height and width must be in"),
 ])  # fmt: skip
 def test_wrong_requests(arguments, text):
