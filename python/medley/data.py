@@ -21,7 +21,8 @@ def synthetic(
     """
     from array import array
 
-    labels = array("q", [(first + i) % len(classes) for i in range(count)])
+    int64 = "l" if array("l").itemsize == 8 else "q"  # the one that NumPy calls so
+    labels = array(int64, [(first + i) % len(classes) for i in range(count)])
     framework = numpy_framework()
     images = framework.adopt(_core.synthetic(labels, size, seed, first))
     try:

@@ -59,7 +59,7 @@ const char* format_of(Element element) noexcept {
     case Element::u32:
       return "I";
     case Element::i64:
-      return "q";
+      return sizeof(long) == 8 ? "l" : "q";  // what NumPy calls int64
     case Element::boolean:
       return "?";
   }

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import medley
+import medley.data
 
 LABELS = np.array([3, 1, 4, 1, 5])
 
@@ -56,6 +57,15 @@ def test_array_protocol():
 def test_any_integers(dtype):
     y = medley.mix_labels(plan_of("mixup"), LABELS.astype(dtype))
     assert np.array_equal(y.y_a, LABELS) and y.classes.dtype == np.int64
+
+
+def test_integers_are_int64_itself():
+    plan = plan_of("mixup")
+    maps = np.zeros((5, 32, 32), np.int32)
+    y = medley.mix_labels(plan, LABELS)
+    arrays = (y.y_a, y.y_b, medley.mix_class_maps(plan, maps), plan.own, plan.partner,
+              medley.data.synthetic(1, size=8)[1])  # fmt: skip
+    assert all(array.dtype.type is np.int64 for array in arrays)
 
 
 def test_lists_of_labels():
