@@ -1,6 +1,7 @@
 #include "python/array.h"
 
 #include <cstring>
+#include <type_traits>
 #include <utility>
 
 #include <dlpack/dlpack.h>
@@ -109,14 +110,26 @@ To load_as(Element element, const std::byte* from) noexcept {
   return To{};
 }
 
-/// Calls visit(pointer) for each element in row-major order.
+/// Calls visit(pointer) for each index of the axes from `axis` to `end`, in row-major order.
 template <typename Visit>
-void for_each(const Array& array, std::size_t axis, const std::byte* at, const Visit& visit) {
-  if (axis == array.shape().size()) return visit(at);
+void for_each(const Array& array, std::size_t axis, std::size_t end, const std::byte* at,
+              const Visit& visit) {
+  if (axis == end) return visit(at);
   for (std::int64_t i = 0; i < array.shape()[axis]; ++i) {
-    for_each(array, axis + 1, at + i * array.strides()[axis], visit);
+    for_each(array, axis + 1, end, at + i * array.strides()[axis], visit);
   }
 }
+
+/// Copies `count` pieces that lie `stride` bytes apart, and returns the end of the copy.
+template <typename Size>
+std::byte* gather(const std::byte* from, std::int64_t stride, std::int64_t count, Size size,
+                  std::byte* to) noexcept {
+  for (std::int64_t i = 0; i < count; ++i, from += stride, to += size) std::memcpy(to, from, size);
+  return to;
+}
+
+template <std::size_t N>
+using Bytes = std::integral_constant<std::size_t, N>;
 
 /// Whether DLPack says that the memory is not the host's: arrays of JAX have the buffer protocol
 /// wherever they are, but not for every place.
@@ -143,7 +156,7 @@ std::vector<To> convert(const Array& array, const char* name) {
     return values;
   }
   auto next = values.begin();
-  for_each(array, 0, array.data(),
+  for_each(array, 0, array.shape().size(), array.data(),
            [&](const std::byte* at) { *next++ = load_as<To>(array.element(), at); });
   return values;
 }
@@ -313,11 +326,35 @@ bool is_dense(const Array& array) noexcept {
 }
 
 void copy_dense(const Array& array, std::byte* to) noexcept {
-  const auto size = static_cast<std::size_t>(size_of(array.element()));
-  for_each(array, 0, array.data(), [&](const std::byte* at) {
-    std::memcpy(to, at, size);
-    to += size;
-  });
+  if (array.values() == 0) return;
+  // The last axes are a piece of memory as far as they are dense.
+  std::size_t axis = array.shape().size();
+  std::int64_t piece = size_of(array.element());
+  while (axis > 0 && (array.shape()[axis - 1] == 1 || array.strides()[axis - 1] == piece)) {
+    piece *= array.shape()[--axis];
+  }
+  if (axis == 0) {
+    std::memcpy(to, array.data(), static_cast<std::size_t>(piece));
+    return;
+  }
+  const std::int64_t count = array.shape()[--axis];
+  const std::int64_t stride = array.strides()[axis];
+  const auto copy_with = [&](auto size) {
+    for_each(array, 0, axis, array.data(),
+             [&](const std::byte* at) { to = gather(at, stride, count, size, to); });
+  };
+  switch (piece) {  // elements: sizes that the compiler knows
+    case 1:
+      return copy_with(Bytes<1>{});
+    case 2:
+      return copy_with(Bytes<2>{});
+    case 4:
+      return copy_with(Bytes<4>{});
+    case 8:
+      return copy_with(Bytes<8>{});
+    default:
+      return copy_with(static_cast<std::size_t>(piece));
+  }
 }
 
 std::vector<std::int64_t> integers(const Array& array, const char* name) {

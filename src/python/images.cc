@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "medley/error.h"
+#include "python/memory.h"
 
 namespace medley::python {
 namespace {
@@ -119,15 +120,24 @@ Images::Images(py::handle object, const ArrayRequest& request, Layout axes)
         "pass a contiguous array",
         request.name));
   }
-  copy_ = std::make_unique_for_overwrite<std::byte[]>(
-      static_cast<std::size_t>(view_.shape.values() * size));
-  copy_dense(array_, copy_.get());
-  view_.data = copy_.get();
+  copied_ = true;
+  view_.data = nullptr;
   view_.layout = array_.shape().size() == 4 ? axes : Layout::nchw;
   view_.strides = dense_strides(view_.shape, view_.layout);
 }
 
 Images Images::input(py::handle object, Layout axes, std::optional<std::int64_t> stream) {
+  Images images = uncopied(object, axes, stream);
+  if (!images.copied()) return images;
+  const py::gil_scoped_release release;
+  const Array& array = images.array_;
+  images.copy_ = result_memory(static_cast<std::size_t>(array.values() * size_of(array.element())));
+  copy_dense(array, images.copy_.get());
+  images.view_.data = images.copy_.get();
+  return images;
+}
+
+Images Images::uncopied(py::handle object, Layout axes, std::optional<std::int64_t> stream) {
   return {object, {.name = "images", .stream = stream}, axes};
 }
 

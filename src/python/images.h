@@ -17,6 +17,8 @@ class Images {
   /// For reading. Strides that the kernels cannot take (negative, zero, with gaps between pixels)
   /// are copied; on a GPU they are refused.
   static Images input(py::handle object, Layout axes, std::optional<std::int64_t> stream);
+  /// As `input`, but view().data is null where a copy would be needed.
+  static Images uncopied(py::handle object, Layout axes, std::optional<std::int64_t> stream);
   /// For writing. Such strides are refused.
   static Images output(py::handle object, Layout axes, std::optional<std::int64_t> stream);
 
@@ -24,14 +26,16 @@ class Images {
   [[nodiscard]] const MutableImageBatchView& view() const noexcept { return view_; }
   [[nodiscard]] const Array& array() const noexcept { return array_; }
   [[nodiscard]] Device device() const noexcept { return array_.device(); }
-  [[nodiscard]] bool copied() const noexcept { return copy_ != nullptr; }
+  /// Whether the memory is, or would have to be, a copy.
+  [[nodiscard]] bool copied() const noexcept { return copied_; }
 
  private:
   Images(py::handle object, const ArrayRequest& request, Layout axes);
 
   Array array_;
   MutableImageBatchView view_;
-  std::unique_ptr<std::byte[]> copy_;
+  bool copied_ = false;
+  std::shared_ptr<std::byte> copy_;
 };
 
 /// The pixel type, or py::type_error.

@@ -72,7 +72,7 @@ bool apply(const Plan& plan, const py::object& images, const py::object& out, co
 
 py::dict image_info(const py::object& images, const char* layout,
                     std::optional<std::int64_t> dlpack_stream) {
-  const Images in = Images::input(images, layout_from(layout), dlpack_stream);
+  const Images in = Images::uncopied(images, layout_from(layout), dlpack_stream);
   const BatchShape& shape = in.view().shape;
   py::dict info;
   info["shape"] = py::make_tuple(shape.count, shape.channels, shape.height, shape.width);

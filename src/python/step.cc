@@ -160,11 +160,12 @@ std::optional<QuickArrays> read_quick(const Settings& settings, py::handle image
         (torch_requires_grad(images) || (!out.is_none() && torch_requires_grad(out)))) {
       return {};
     }
-    QuickArrays arrays{framework, Images::input(images, settings.layout, {}), {}, {}};
+    QuickArrays arrays{framework, Images::uncopied(images, settings.layout, {}), {}, {}};
+    if (arrays.in.copied()) return {};
     if (out.is_none()) {
       const Array& array = arrays.in.array();
       const bool bfloat = array.element() == Element::bf16 && framework == Framework::numpy;
-      if (!is_dense(array) || array.values() == 0 || arrays.in.copied() || bfloat) return {};
+      if (!is_dense(array) || array.values() == 0 || bfloat) return {};
     } else {
       arrays.out = Images::output(out, settings.out_layout, {});
       if (settings.dtype && arrays.out->array().element() != *settings.dtype) return {};

@@ -241,9 +241,16 @@ def test_unaligned_and_padded_rows(offset, gap):
     assert medley._core.image_info(images)["copied"] == (offset % 4 != 0)
 
 
-def test_the_gil_is_released_while_mixing():
-    images = np.zeros((64, 3, 224, 224), np.float32)
+@pytest.mark.parametrize("what", ["mixing", "copying"])
+def test_the_gil_is_released(what):
+    images = np.ones((64, 3, 224, 224), np.float32)
     plan = medley.GMix(seed=1).plan(batch=64, size=224)
+    backend = "reference"
+    if what == "copying":
+        images = images.swapaxes(2, 3)
+        plan = medley.NoMix().plan(batch=64, size=224)
+        backend = "cpu"
+    out = np.ones(images.shape, np.float32)
     ticks = []
     done = threading.Event()
 
@@ -254,7 +261,7 @@ def test_the_gil_is_released_while_mixing():
     thread = threading.Thread(target=tick)
     thread.start()
     begin = time.perf_counter()
-    medley.apply(plan, images, threads=1, backend="reference")
+    medley.apply(plan, images, out=out, threads=1, backend=backend)
     end = time.perf_counter()
     done.set()
     thread.join()
