@@ -41,6 +41,13 @@ void note_unused(const PolicyOptions& options, const std::string& method, bool q
   for (const std::string& option : options.unused()) {
     print_note(fmt::format("{} is not used by method {}", option, method), quiet);
   }
+  const MethodInfo& info = get_method(method);
+  for (const auto& [option, by] : kOverridden) {
+    if (!info.uses(option) || !info.uses(by)) continue;
+    if (!options.given(fmt::format("--{}", option)) || !options.given(fmt::format("--{}", by)))
+      continue;
+    print_note(fmt::format("--{} is not used beside --{}", option, by), quiet);
+  }
 }
 
 std::string to_text(const nlohmann::ordered_json& object) {

@@ -233,6 +233,8 @@ TEST_F(PlanVerb, NotesOptionsTheMethodDoesNotUse) {
   EXPECT_EQ(outcome.json()["method"], "mixup");
   EXPECT_THAT(plan({"--method", "none", "--lam", "0.7"}).err,
               HasSubstr("note: --lam is not used by method none\n"));
+  EXPECT_EQ(medley({"plan", "--method", "hmix", "--ratio", "0.1", "--gamma", "2"}).err,
+            "note: --ratio is not used beside --gamma\n");
   EXPECT_THAT(plan({"--ratio", "0.7", "--quiet"}).err, IsEmpty());
   EXPECT_THAT(plan({"--method", "stochastic", "--q-mix", "0.1", "--lam", "0.5"}).err, IsEmpty());
   EXPECT_EQ(plan({"--method", "mixup", "--ratio", "2"}).code, 2) << "unused, but still wrong";

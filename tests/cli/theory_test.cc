@@ -71,6 +71,13 @@ TEST(TheoryCoefficients, AreEstimatedForMethodsWithoutAFormula) {
   EXPECT_GE(object["map_error"][7][7].get<double>(), 0);
 }
 
+TEST(TheoryTwoMoons, NotesOptionsOfTheOtherUse) {
+  const Arguments two_moons = {"theory", "two-moons"};
+  EXPECT_EQ(medley(two_moons + Arguments{"--steps", "5"}).err, "note: --steps needs --train\n");
+  EXPECT_THAT(medley(two_moons + Arguments{"--train", "--steps", "1", "--theta", "1,1,1"}).err,
+              HasSubstr("note: --theta is not used with --train\n"));
+}
+
 TEST(TheoryTwoMoons, PrintsLossesAndTerms) {
   const Outcome outcome =
       medley({"theory", "two-moons", "--method", "bernoulli", "--theta", "1,-2,0.3", "--json"});

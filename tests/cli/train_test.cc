@@ -226,6 +226,8 @@ TEST_F(Train, NotesOptionsThatNoMethodUses) {
               HasSubstr("note: --ratio is not used by method mixup\n"));
   EXPECT_THAT(train("none", {"--method", "none", "--lam", "0.3"}).err,
               HasSubstr("note: --lam is not used by method none\n"));
+  EXPECT_THAT(train("fixed", {"--method", "mixup", "--lam", "0.3", "--alpha", "2"}).err,
+              HasSubstr("note: --alpha is not used beside --lam\n"));
   EXPECT_THAT(train("other", {"--method", "hmix", "--ratio", "0.3"}).err,
               Not(HasSubstr("not used")));
 }

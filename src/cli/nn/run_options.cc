@@ -8,6 +8,7 @@
 
 #include "cli/console.h"
 #include "cli/options.h"
+#include "cli/policy_options.h"
 #include "medley/error.h"
 #include "medley/nn/models.h"
 #include "medley/policy.h"
@@ -134,6 +135,13 @@ void RecipeOptions::note_unused(const std::vector<std::string>& chosen, bool qui
     print_note(
         fmt::format("{} is not used by method {}", option_of(field), fmt::join(chosen, ", ")),
         quiet);
+  }
+  for (const auto& [option, by] : kOverridden) {
+    const auto is_given = [&](std::string_view name) {
+      return fields_.contains(std::string(name)) && given(name);
+    };
+    if (!is_given(option) || !is_given(by)) continue;
+    print_note(fmt::format("--{} is not used beside --{}", option, by), quiet);
   }
 }
 

@@ -128,10 +128,18 @@ int train(const TwoMoonsCommand& command, const theory::TwoMoons& task) {
   return kDone;
 }
 
-int run(const TwoMoonsCommand& command) {
+int run(const CLI::App& app, const TwoMoonsCommand& command) {
   const theory::TwoMoons task(command.method, !command.raw);
-  if (command.train) return train(command, task);
-  if (!command.picture.empty()) print_note("--png needs --train", command.output.quiet);
+  if (command.train) {
+    if (app.count("--theta") > 0) {
+      print_note("--theta is not used with --train", command.output.quiet);
+    }
+    return train(command, task);
+  }
+  for (const char* option : {"--png", "--steps"}) {
+    if (app.count(option) == 0) continue;
+    print_note(fmt::format("{} needs --train", option), command.output.quiet);
+  }
   return evaluate(command, task);
 }
 
@@ -160,7 +168,7 @@ Command add_two_moons(CLI::App& theory) {
   command->output.add_to(*app, "medley.two-moons/1, with --train medley.two-moons-training/1");
   add_png(*app, "--png", command->picture, "with --train: draw the curves")->group("Output");
   add_help(*app);
-  return {app, [command] { return run(*command); }};
+  return {app, [app, command] { return run(*app, *command); }};
 }
 
 }  // namespace medley::cli
