@@ -95,6 +95,10 @@ class Framework:
     def written(self, array: Any) -> None:
         """Called with an array of the caller's after it was written to."""
 
+    def overwrite(self, array: Any, value: Any) -> None:
+        """Copies another array of the same shape there."""
+        array[...] = value
+
     def finish(self, array: Any, stream: int) -> Any:
         """Called with a new output after the work on it was enqueued."""
         return array

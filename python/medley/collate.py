@@ -179,10 +179,13 @@ class Loader:
             yield batch
 
     def set_epoch(self, epoch: int) -> None:
-        """The epoch that the next iteration goes through, from its beginning."""
+        """The epoch that the next iteration goes through: from its beginning, unless a state within
+        this epoch was loaded."""
+        epoch = not_negative("epoch", epoch)
         if epoch != self.batches.epoch:
-            self.batches.start = self._step = 0
+            self.batches.start = 0
         self.batches.epoch = epoch
+        self._step = self.batches.start
 
     def state_dict(self) -> dict[str, int]:
         """Epoch, and batches taken of it."""

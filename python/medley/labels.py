@@ -124,7 +124,8 @@ class MixedLabels:
 def mix_labels(plan: _core.Plan, labels: Any, num_classes: int | None = None) -> MixedLabels:
     """Mixes class indices, integers of shape (N,), one per image handed to `apply`.
 
-    `num_classes` checks that every label used is in [0, num_classes).
+    `num_classes` checks that every label used is in [0, num_classes), if they are in host memory:
+    on CUDA nothing waits for the device.
     """
     labels = as_array(labels)
     framework = framework_of(labels)

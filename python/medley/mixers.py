@@ -97,7 +97,7 @@ class Mix:
     no_self, same_class, other_class: restrict partners; classes need integer labels.
     label: weight of the own label: "realised" (the mean of the mask, default) or "drawn".
     pad, flip: random crop after padding by `pad` pixels, and mirroring with chance `flip`.
-    num_classes: checks labels, and lets `y.soft()` and `numpy.asarray(y)` do without it.
+    num_classes: checks labels in host memory, and lets `y.soft()` and `numpy.asarray(y)` do without it.
     layout, out_layout, dtype, mean, std, pad_mode, pad_value, threads, backend: see `medley.apply`.
 
     A mixer counts its calls, except those that fail: call k of an epoch takes the draws of the
@@ -201,7 +201,7 @@ class Mix:
         terms, others = _core.step(
             self._sampler, settings, images, target, labels, *place, stream, dlpack_stream
         )
-        x = finished(framework, target, stream, fresh=out is None and not inplace)
+        x = finished(framework, images, target, out, inplace, stream)
         return x if labels is None else (x, self._labels_of(terms, others, labels))
 
     @contextmanager

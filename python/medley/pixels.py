@@ -35,7 +35,8 @@ def apply(
         copied first.
     out: an array of shape (len(plan), ...) to write to; its dtype and memory order decide. Without
         it a new array of the kind, dtype and memory order of `images` is made.
-    inplace: overwrites `images` and returns it; for two-source methods without windows.
+    inplace: overwrites `images` and returns it; for two-source methods without windows. On CUDA it
+        takes new memory, and a copy from there.
     out_layout: order of the axes of the result if it is not `layout`.
     dtype: of the result: "u8", "f16", "bf16" or "f32", or the framework's own dtype.
     mean, std: per channel, in units of the input: the result is (value - mean) / std.
@@ -66,12 +67,17 @@ def run(
     _core.apply(
         plan, images, target, layout, out_layout or layout, options, stream, dlpack_stream
     )
-    return finished(framework, target, stream, fresh=out is None and not inplace)
+    return finished(framework, images, target, out, inplace, stream)
 
 
-def finished(framework: Framework, target: Any, stream: int, fresh: bool) -> Any:
-    """The output after the work on it was enqueued."""
-    if fresh:
+def finished(
+    framework: Framework, images: Any, target: Any, out: Any, inplace: bool, stream: int
+) -> Any:
+    """The output after the work on `target` was enqueued."""
+    if inplace and target is not images:
+        framework.overwrite(images, target)
+        return images
+    if out is None and not inplace:
         return framework.finish(target, stream)
     framework_of(target).written(target)
     return target
@@ -88,7 +94,7 @@ def output_for(
     plan: _core.Plan | None = None,
 ) -> Any:
     """The array to write to: the caller's, or a new one for the plan (default: as many images, of
-    the same size, as come in)."""
+    the same size, as come in). CUDA never mixes in place, but into a new array."""
     if inplace:
         if out is not None and out is not images:
             raise ValueError("inplace=True overwrites images; it cannot be combined with out")
@@ -102,7 +108,7 @@ def output_for(
         if dtype is not None and (kind := framework_of(out).dtype(out)) != dtype:
             name = "images, which inplace=True overwrites," if inplace else "out"
             raise ValueError(f"{name} must have the dtype that was asked for, {dtype}, got {kind}")
-        return out
+        return framework.empty_like(images) if inplace and framework.is_cuda(images) else out
     shape = tuple(framework.shape(images))
     wanted = _output_shape(plan, shape, layout, out_layout or layout)
     if wanted is None:

@@ -1,6 +1,12 @@
 #include "python/counter.h"
 
 #include <algorithm>
+#include <cstdint>
+
+#include <fmt/format.h>
+
+#include "core/rng.h"
+#include "medley/error.h"
 
 namespace medley::python {
 
@@ -9,7 +15,13 @@ namespace py = pybind11;
 Counter::Turn Counter::next(std::int64_t count) {
   const std::lock_guard lock(mutex_);
   const State before = state_;
-  state_.batch = std::max(state_.batch, count);
+  const std::int64_t batch = std::max(state_.batch, count);
+  if (state_.step > static_cast<std::int64_t>(kMaxOrdinal) / std::max<std::int64_t>(batch, 1)) {
+    throw InvalidArgument(
+        fmt::format("an epoch has at most {} samples, so no step {} of {} samples", kMaxOrdinal,
+                    state_.step, batch));
+  }
+  state_.batch = batch;
   const Place place{state_.batch, state_.step++ * state_.batch, state_.epoch};
   return {place, before, state_};
 }

@@ -99,7 +99,18 @@ def test_a_new_epoch_starts_at_its_first_batch(expected):
     assert same(batches(again, 1), expected[1])
 
 
+def test_an_epoch_that_was_broken_off_begins_again(expected):
+    source = loader()
+    next(iter(source))
+    assert source.state_dict() == {"epoch": 0, "step": 1}
+    source.set_epoch(0)
+    assert source.state_dict() == {"epoch": 0, "step": 0}
+    assert same(batches(source, 0), expected[0])
+
+
 def test_states_that_cannot_be_are_refused():
+    with pytest.raises(ValueError, match="epoch must be a whole number >= 0, got -1"):
+        loader().set_epoch(-1)
     for name in ("epoch", "step"):
         with pytest.raises(ValueError, match=f"{name} must be a whole number >= 0, got -1"):
             loader().load_state_dict({"epoch": 0, "step": 0, name: -1})

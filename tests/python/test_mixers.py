@@ -137,6 +137,15 @@ def test_states_that_cannot_be_are_refused(name):
     assert mix.state_dict() == before
 
 
+def test_steps_beyond_all_samples_are_refused():
+    mix = medley.HMix(seed=3)
+    state = {**mix.state_dict(), "step": 1 << 62, "batch": 4}
+    mix.load_state_dict(state)
+    with pytest.raises(ValueError, match="an epoch has at most"):
+        mix(random_images((4, 1, 8, 8)))
+    assert mix.state_dict() == state
+
+
 def test_method_and_seed_are_for_life():
     mix = medley.HMix(seed=3)
     with pytest.raises(AttributeError):

@@ -462,6 +462,38 @@ def test_cuda_calls_follow_each_other_as_on_a_cpu():
         assert torch.equal(on_gpu(batch.cuda()).cpu(), on_cpu(batch)), call
 
 
+def test_cuda_tensors_are_overwritten():
+    if not torch.cuda.is_available():
+        pytest.skip("no CUDA device")
+    if not medley._core.has_cuda:
+        pytest.skip("built without CUDA")
+    images, labels = torch.rand(6, 3, 32, 32), torch.arange(6)
+    x, y = medley.CutMix(seed=1)(images, labels)
+    on_gpu = images.cuda()
+    a, b = medley.CutMix(seed=1)(on_gpu, labels.cuda(), inplace=True)
+    assert a is on_gpu
+    assert torch.equal(a.cpu(), x)
+    assert torch.equal(b.classes.cpu(), y.classes)
+    for method in (None, "nmixup", "resizemix"):
+        expected, targets = medley.timm.Mixup(method=method, num_classes=6)(images.clone(), labels)
+        on_gpu = images.cuda()
+        a, b = medley.timm.Mixup(method=method, num_classes=6)(on_gpu, labels.cuda())
+        assert a is on_gpu
+        assert torch.equal(a.cpu(), expected)
+        assert torch.allclose(b.cpu(), targets, atol=1e-6)
+
+
+def test_what_cannot_be_mixed_in_place_is_copied_back(monkeypatch):
+    images = torch.rand(4, 3, 8, 8).contiguous(memory_format=torch.channels_last)
+    expected = medley.CutMix(seed=1)(images)
+    monkeypatch.setattr(medley._arrays.Torch, "is_cuda", lambda self, tensor: True)
+    where, changes = images.data_ptr(), images._version
+    assert medley.CutMix(seed=1)(images, inplace=True) is images
+    assert torch.equal(images, expected)
+    assert images.data_ptr() == where
+    assert images._version > changes
+
+
 def test_cuda_tensors_need_a_cuda_build():
     if not torch.cuda.is_available():
         pytest.skip("no CUDA device")
