@@ -79,8 +79,10 @@ class Run {
     saved_at_ = Clock::now();
     bool profiled = !options_.profile;
     while (at_.epoch < recipe_.epochs) {
+      // Profiles are of full batches; an epoch that is resumed may have its last one left only.
+      const bool full = at_.step == 0 || at_.step + 1 < loader_.steps();
       if (!run_epoch()) return {metrics_, true};
-      if (!std::exchange(profiled, true)) observer_.on_profile(engine_->profile());
+      if (full && !std::exchange(profiled, true)) observer_.on_profile(engine_->profile());
       const bool last = at_.epoch == recipe_.epochs;
       const bool stop = !last && observer_.stop();
       if (last || stop || is_due() || at_.epoch % options_.checkpoint_epochs == 0) save();
@@ -107,7 +109,10 @@ class Run {
       for (const std::string& problem : problems) observer_.on_note(problem);
       if (found) {
         restore_position(found->checkpoint, found->path.string());
-        if (has_end()) return false;
+        if (has_end()) {
+          note_finished();
+          return false;
+        }
         make_engine();
         restore_tensors(found->checkpoint, found->path.string());
         if (at_.epoch < recipe_.epochs) {
@@ -122,7 +127,7 @@ class Run {
         return true;
       }
       if (take_finished()) {
-        observer_.on_note(fmt::format("{} is finished", options_.out.string()));
+        note_finished();
         return false;
       }
       observer_.on_note("there is nothing to resume: starts from the beginning");
@@ -145,6 +150,8 @@ class Run {
     folder_.write_metrics(metrics_);
     return true;
   }
+
+  void note_finished() { observer_.on_note(fmt::format("{} is finished", options_.out.string())); }
 
   [[nodiscard]] std::optional<std::int64_t> lengthened_from() const {
     return first_epochs_ < recipe_.epochs ? std::optional(first_epochs_) : std::nullopt;
@@ -326,6 +333,12 @@ class Run {
       must_equal(file, "training data of hash", state.at("data"), train_fingerprint_);
       const Recipe was = recipe_from_json(state.at("recipe").get<std::string>(), file);
       check_same_recipe(was, file);
+      if (recipe_.epochs < was.epochs) {
+        fail_argument(fmt::format(
+            "{} is from a run of {} epochs, this one has {}: a run can be lengthened, but not "
+            "shortened",
+            file, was.epochs, recipe_.epochs));
+      }
       first_epochs_ = state.value("first_epochs", was.epochs);
       // Older checkpoints do not say what follows.
       must_equal(file, "test data of hash", state.value("test_data", test_fingerprint_),
@@ -348,12 +361,6 @@ class Run {
              state.at("loss_sum").get<double>(), state.at("epoch_images").get<std::int64_t>(),
              state.at("epoch_seconds").get<double>()};
       metrics_ = decode_metrics(state.at("metrics").get<std::string>());
-      if (at_.epoch > recipe_.epochs || (at_.epoch == recipe_.epochs && at_.step > 0)) {
-        fail_argument(
-            fmt::format("{} is from epoch {}, this run has {} epochs: a run can be "
-                        "lengthened, but not shortened",
-                        file, at_.step > 0 ? at_.epoch + 1 : at_.epoch, recipe_.epochs));
-      }
     } catch (const Json::exception&) {
       fail_io(fmt::format("{} has a broken state", file));
     }

@@ -155,6 +155,7 @@ TEST_F(Runs, AreNotRepeatedOnceFinished) {
   const TrainResult again = train(data_, in("a", RunFolder::Existing::resume), stopper);
   EXPECT_FALSE(again.stopped);
   EXPECT_EQ(again.metrics.size(), 3);
+  EXPECT_THAT(stopper.notes, testing::ElementsAre(testing::HasSubstr("is finished")));
   EXPECT_EQ(result(root_ / "a"), before);
   EXPECT_EQ(bytes_of(root_ / "a/result.json"), made);
 }
@@ -281,6 +282,11 @@ TEST_F(Runs, AreNotShortened) {
   shorter.recipe.epochs = 2;
   EXPECT_THROW(run(shorter), InvalidArgument);
   EXPECT_EQ(read_result(root_ / "a" / "result.json").metrics.size(), 3);
+  Stopper stopper(1);  // in the first epoch
+  train(data_, in("b"), stopper);
+  shorter.out = root_ / "b";
+  EXPECT_THAT([&] { run(shorter); }, testing::ThrowsMessage<InvalidArgument>(
+                                         testing::HasSubstr("a run of 3 epochs, this one has 2")));
 }
 
 TEST_F(Runs, ThatGoOnHaveNoResultYet) {
