@@ -9,11 +9,29 @@
 #include "cli/console.h"
 #include "cli/options.h"
 #include "medley/backend.h"
+#include "medley/policy.h"
 
 namespace medley::cli {
 namespace {
 
 constexpr std::array<std::string_view, 4> kBackends = {"auto", "cpu", "cuda", "reference"};
+
+/// An option of a method that has no effect beside another one.
+struct Overridden {
+  std::string_view option;
+  std::string_view by;
+  std::string_view except = "";  // a method that uses it all the same
+};
+
+/// The weights of the other images of nmixup are drawn where that of the own one is fixed.
+constexpr std::array<Overridden, 8> kOverridden = {{{"alpha", "lam", "nmixup"},
+                                                    {"beta", "lam"},
+                                                    {"alpha", "power"},
+                                                    {"ratio", "gamma"},
+                                                    {"alpha", "design"},
+                                                    {"beta", "design"},
+                                                    {"sigma", "design"},
+                                                    {"length", "design"}}};
 
 }  // namespace
 
@@ -41,12 +59,26 @@ void note_unused(const PolicyOptions& options, const std::string& method, bool q
   for (const std::string& option : options.unused()) {
     print_note(fmt::format("{} is not used by method {}", option, method), quiet);
   }
-  const MethodInfo& info = get_method(method);
-  for (const auto& [option, by] : kOverridden) {
-    if (!info.uses(option) || !info.uses(by)) continue;
-    if (!options.given(fmt::format("--{}", option)) || !options.given(fmt::format("--{}", by)))
-      continue;
-    print_note(fmt::format("--{} is not used beside --{}", option, by), quiet);
+  note_overridden(
+      {method}, [&](std::string_view option) { return options.given(fmt::format("--{}", option)); },
+      quiet);
+}
+
+void note_overridden(const std::vector<std::string>& methods,
+                     const std::function<bool(std::string_view option)>& given, bool quiet) {
+  for (const Overridden& o : kOverridden) {
+    if (!given(o.option) || !given(o.by)) continue;
+    bool used = false;
+    bool effective = false;
+    for (const std::string& name : methods) {
+      const MethodInfo& method = get_method(name);
+      if (!method.uses(o.option)) continue;
+      used = true;
+      effective = effective || name == o.except || !method.uses(o.by);
+    }
+    if (used && !effective) {
+      print_note(fmt::format("--{} is not used beside --{}", o.option, o.by), quiet);
+    }
   }
 }
 

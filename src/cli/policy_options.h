@@ -1,8 +1,6 @@
 #pragma once
 
-#include <array>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <CLI/App.hpp>
@@ -10,22 +8,6 @@
 #include "medley/policy.h"
 
 namespace medley::cli {
-
-/// An option of a method that has no effect beside another one.
-struct Overridden {
-  std::string_view option;
-  std::string_view by;
-};
-
-inline constexpr std::array<Overridden, 9> kOverridden = {{{"alpha", "lam"},
-                                                           {"beta", "lam"},
-                                                           {"alpha", "power"},
-                                                           {"beta", "power"},
-                                                           {"ratio", "gamma"},
-                                                           {"alpha", "design"},
-                                                           {"beta", "design"},
-                                                           {"sigma", "design"},
-                                                           {"length", "design"}}};
 
 /// The options that say how to mix, the same for every verb; they fill a MixPolicy. Must live as
 /// long as the parser it was added to, at one address.

@@ -235,6 +235,10 @@ TEST_F(PlanVerb, NotesOptionsTheMethodDoesNotUse) {
               HasSubstr("note: --lam is not used by method none\n"));
   EXPECT_EQ(medley({"plan", "--method", "hmix", "--ratio", "0.1", "--gamma", "2"}).err,
             "note: --ratio is not used beside --gamma\n");
+  EXPECT_EQ(medley({"plan", "--method", "nmixup", "--alpha", "2", "--power", "1"}).err,
+            "note: --alpha is not used beside --power\n");
+  EXPECT_EQ(medley({"plan", "--method", "nmixup", "--alpha", "2", "--lam", "0.5"}).err, "")
+      << "the weights of the others depend on it";
   EXPECT_THAT(plan({"--ratio", "0.7", "--quiet"}).err, IsEmpty());
   EXPECT_THAT(plan({"--method", "stochastic", "--q-mix", "0.1", "--lam", "0.5"}).err, IsEmpty());
   EXPECT_EQ(plan({"--method", "mixup", "--ratio", "2"}).code, 2) << "unused, but still wrong";

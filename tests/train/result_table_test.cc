@@ -185,6 +185,9 @@ TEST(ResultTables, RefuseWhatDoesNotBelongTogether) {
   other.seed = 2;
   other.recipe.lr = 0.1;
   refused(other, "different recipes for wrn28-2 none");
+  other.recipe = result.recipe;
+  other.weights = "0123456789abcdef";
+  refused(other, "start from different weights for wrn28-2 none");
   other = made_up_result("wrn28-2", "hmix", 1, 73);
   other.data.hash = "x";
   refused(other, "different data");

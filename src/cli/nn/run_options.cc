@@ -8,7 +8,7 @@
 
 #include "cli/console.h"
 #include "cli/options.h"
-#include "cli/policy_options.h"
+#include "cli/output_options.h"
 #include "medley/error.h"
 #include "medley/nn/models.h"
 #include "medley/policy.h"
@@ -136,13 +136,10 @@ void RecipeOptions::note_unused(const std::vector<std::string>& chosen, bool qui
         fmt::format("{} is not used by method {}", option_of(field), fmt::join(chosen, ", ")),
         quiet);
   }
-  for (const auto& [option, by] : kOverridden) {
-    const auto is_given = [&](std::string_view name) {
-      return fields_.contains(std::string(name)) && given(name);
-    };
-    if (!is_given(option) || !is_given(by)) continue;
-    print_note(fmt::format("--{} is not used beside --{}", option, by), quiet);
-  }
+  const auto is_given = [&](std::string_view field) {
+    return fields_.contains(std::string(field)) && given(field);
+  };
+  note_overridden(chosen, is_given, quiet);
 }
 
 void add_table_format(CLI::App& app, TableFormat& format) {
