@@ -87,9 +87,7 @@ int run(const PlanCommand& command) {
   const MixPlan plan = draw(command);
   note_unused(command.policy, plan.method, command.output.quiet);
   if (!command.output_file.empty()) {
-    StagedFiles files;
-    files.write(command.output_file, bytes_of(to_json(plan, command.masks) + '\n'));
-    files.commit();
+    write_staged(command.output_file, bytes_of(to_json(plan, command.masks) + '\n'));
     print_note(fmt::format("plan of {} written to {} (seed {})", samples_text(plan.entries.size()),
                            command.output_file, plan.seed),
                command.output.quiet);

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <memory>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

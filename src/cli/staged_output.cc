@@ -99,6 +99,12 @@ void StagedFiles::commit() {
   moves_.clear();
 }
 
+void write_staged(const fs::path& target, std::span<const std::uint8_t> bytes) {
+  StagedFiles files;
+  files.write(target, bytes);
+  files.commit();
+}
+
 StagedFolder::StagedFolder(const fs::path& target) : target_(target) {
   try {
     created_ = make_folders(target);

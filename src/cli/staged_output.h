@@ -51,6 +51,9 @@ class StagedFolder {
   std::vector<std::filesystem::path> created_;  // folders made for this, outermost first
 };
 
+/// Writes one file, as StagedFiles do.
+void write_staged(const std::filesystem::path& target, std::span<const std::uint8_t> bytes);
+
 /// Throws IoError if `target` is a folder or would be in one that does not exist: for those who
 /// have much to do before they write.
 void check_place(const std::filesystem::path& target);

@@ -46,9 +46,8 @@ int run(const EvalCommand& command) {
       nn::evaluate_file(command.checkpoint, data, command.data.threads, device);
   DataOptions::note_left_out(data, command.output.quiet);
   if (!command.confusion.empty()) {
-    write_png(command.confusion,
-              draw_confusion(e.confusion, data.classes,
-                             fmt::format("{} test images, {:.2f} % right.", e.count, e.top1)));
+    const std::string caption = fmt::format("{} test images, {:.2f} % right.", e.count, e.top1);
+    write_staged(command.confusion, encode_png(draw_confusion(e.confusion, data.classes, caption)));
     print_note(fmt::format("{} shows which classes were taken for which", command.confusion),
                command.output.quiet);
   }

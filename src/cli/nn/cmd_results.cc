@@ -59,12 +59,6 @@ std::vector<ResultTable> read_tables(const ResultsCommand& command) {
   return tabulate(files.results);
 }
 
-void write_whole(const std::string& file, std::span<const std::uint8_t> bytes) {
-  StagedFiles files;
-  files.write(file, bytes);
-  files.commit();
-}
-
 int run_table(const ResultsCommand& command) {
   const std::vector<ResultTable> tables = read_tables(command);
   print(command.output.json ? to_json(tables) : to_text(tables, command.format));
@@ -85,7 +79,7 @@ int run_check(const ResultsCommand& command) {
     return kDone;
   }
   if (command.write) {
-    write_whole(name, bytes_of(rebuilt));
+    write_staged(name, bytes_of(rebuilt));
     print(fmt::format("{} rewritten from line {}\n", name, difference->line));
     return kDone;
   }
@@ -117,7 +111,7 @@ int run_curves(const ResultsCommand& command) {
     }
   }
   const char* caption = "Mean over the seeds, on unmixed test images.";
-  write_whole(command.out, encode_png(draw_accuracy(panels, caption, command.from)));
+  write_staged(command.out, encode_png(draw_accuracy(panels, caption, command.from)));
   print_note("picture written to " + command.out, command.output.quiet);
   return kDone;
 }

@@ -18,6 +18,7 @@
 #include "cli/nn/train_console.h"
 #include "cli/options.h"
 #include "cli/output_options.h"
+#include "cli/staged_output.h"
 #include "medley/data/image.h"
 #include "medley/error.h"
 #include "medley/nn/models.h"
@@ -187,7 +188,7 @@ int run(const SweepCommand& command) {
   }
   DataOptions::note_left_out(data, command.output.quiet);
   const fs::path curves = fs::path(command.out) / "curves.png";
-  write_png(curves, draw_curves(rows, command.seeds.size()));
+  write_staged(curves, encode_png(draw_curves(rows, command.seeds.size())));
   print_note(fmt::format("{} shows the test accuracy of every epoch", curves.string()),
              command.output.quiet);
   if (command.output.json) {

@@ -1,6 +1,7 @@
 #include "cli/nn/job_queue.h"
 
 #include <algorithm>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -19,7 +20,12 @@ JobQueue::JobQueue(std::size_t jobs, Job job, Note note)
 void JobQueue::run(std::int64_t parallel) {
   std::vector<std::thread> workers;
   const std::int64_t count = std::min(parallel, std::ssize(open_));
-  for (std::int64_t i = 1; i < count; ++i) workers.emplace_back([this] { work(); });
+  try {
+    for (std::int64_t i = 1; i < count; ++i) workers.emplace_back([this] { work(); });
+  } catch (const std::system_error&) {
+    note_(fmt::format("the system has no more threads; goes on with {} side by side",
+                      workers.size() + 1));
+  }
   work();
   for (std::thread& worker : workers) worker.join();
   if (problem_) std::rethrow_exception(problem_);

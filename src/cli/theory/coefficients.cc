@@ -196,10 +196,8 @@ int run(const CoefficientsCommand& command) {
     const std::string note =
         fmt::format("{}, {}", command.effective ? "effective" : "E[(1-M)(1-M)]",
                     policy.lam ? fmt::format("λ = {}", *policy.lam) : "λ integrated");
-    StagedFiles files;
-    files.write(command.picture,
-                encode_png(map_figure(policy.method, note, answer.map, command.size)));
-    files.commit();
+    write_staged(command.picture,
+                 encode_png(map_figure(policy.method, note, answer.map, command.size)));
     print_note("picture written to " + command.picture, command.output.quiet);
   }
   print(command.output.json ? to_text(to_object(command, policy, answer))
