@@ -39,11 +39,37 @@ bool constant(std::span<const double> nu) {
 
 bool centred(const Samples& samples) {
   const Eigen::Map<const Matrix> x(samples.x.data(), samples.count, samples.dimension);
-  return x.colwise().mean().norm() <= kSame * (1 + x.norm());
+  return x.colwise().mean().norm() <= kSame * x.norm();
 }
 
-double adversarial_loss(double loss, double residual, double d2, double slope, double radius) {
-  return loss + radius * std::abs(residual) * slope + radius * radius / 2 * d2 * slope * slope;
+/// How the loss changes about a sample.
+struct Point {
+  double loss;
+  double residual;  // slope of the loss by the score
+  double d2;        // its curvature
+  double slope;     // norm of the gradient of the score
+
+  /// The greatest loss within a radius, to second order.
+  [[nodiscard]] double adversarial(double radius) const {
+    return loss + radius * std::abs(residual) * slope + radius * radius / 2 * d2 * slope * slope;
+  }
+  /// The radius within which the loss may grow by that much; none if it shrinks.
+  [[nodiscard]] double radius_of(double growth) const {
+    if (!(growth >= 0 && slope > 0)) return std::numeric_limits<double>::quiet_NaN();
+    if (growth == 0) return 0;
+    // The root of the quadratic, without the cancellation of the usual form, and without squares of
+    // what may be very small.
+    if (residual == 0) return std::sqrt(2 * growth / d2) / slope;
+    const double step = growth / std::abs(residual);
+    return 2 * step / (1 + std::sqrt(1 + 2 * d2 / std::abs(residual) * step)) / slope;
+  }
+};
+
+/// Of the logistic loss. Neither loss nor slope cancels where a label is 0 or 1.
+Point logistic_point(double score, double label, double slope) {
+  const LinkValues to = link_values(Link::logistic, score);
+  const LinkValues away = link_values(Link::logistic, -score);
+  return {label * away.h + (1 - label) * to.h, (1 - label) * to.d1 - label * away.d1, to.d2, slope};
 }
 
 /// Pseudo-inverse of a symmetric matrix, eigenvalues below 1e-12 of the largest left out.
@@ -89,9 +115,7 @@ double deviation(double range, double delta, std::int64_t samples) {
   return range * std::sqrt(std::log(1 / delta) / (2 * static_cast<double>(samples)));
 }
 
-}  // namespace
-
-AdversarialBound adversarial_bound(const ScoredSamples& data, const CoordinateMoments& moments) {
+void check_scored(const ScoredSamples& data, const CoordinateMoments& moments) {
   const Samples& samples = data.samples;
   check_samples(samples);
   const Eigen::Index d = samples.dimension;
@@ -103,6 +127,14 @@ AdversarialBound adversarial_bound(const ScoredSamples& data, const CoordinateMo
         samples.count, d, data.y.size(), data.scores.size(), data.gradients.size(),
         moments.mean.size()));
   }
+}
+
+}  // namespace
+
+AdversarialBound adversarial_bound(const ScoredSamples& data, const CoordinateMoments& moments) {
+  const Samples& samples = data.samples;
+  check_scored(data, moments);
+  const Eigen::Index d = samples.dimension;
   const Eigen::Map<const Matrix> x(samples.x.data(), samples.count, d);
   const Eigen::Map<const Matrix> gradients(data.gradients.data(), samples.count, d);
   const auto nu = vector_of(moments.mean);
@@ -114,54 +146,47 @@ AdversarialBound adversarial_bound(const ScoredSamples& data, const CoordinateMo
   const double level = nu.mean();
 
   AdversarialBound result;
+  std::vector<Point> points;
   double least_norm = std::numeric_limits<double>::infinity();
   double least_cosine = 1;
   bool homogeneous = true;
+  bool hard = true;
   for (Eigen::Index i = 0; i < samples.count; ++i) {
     const auto at = static_cast<std::size_t>(i);
     const Vector g = gradients.row(i);
     const Vector gx = g.cwiseProduct(x.row(i).transpose());
     const double f = data.scores[at];
-    const LinkValues h = link_values(Link::logistic, f);
-    const double residual = h.d1 - data.y[at];
+    const Point point = logistic_point(f, data.y[at], g.norm());
     AdversarialSample s;
-    s.loss = h.h - data.y[at] * f;
+    s.loss = point.loss;
     s.first = nu.dot(gx);
     s.second = gx.dot(a * gx) + g.dot(spread * g);
-    const double growth = -residual * s.first + h.d2 * s.second / 2;
+    const double growth = -point.residual * s.first + point.d2 * s.second / 2;
     s.approximate = s.loss + growth;
-    const double slope = g.norm();
-    s.radius = slope > 0 ? level * std::abs(f) / slope : 0;
-    const double root = residual * residual + 2 * h.d2 * growth;
-    // The root of the quadratic, without the cancellation of the usual form.
-    s.equivalent =
-        growth >= 0 && slope > 0
-            ? (growth > 0 ? 2 * growth / (std::abs(residual) + std::sqrt(root)) : 0) / slope
-            : std::numeric_limits<double>::quiet_NaN();
+    s.radius = point.slope > 0 ? level * std::abs(f) / point.slope : 0;
+    s.equivalent = point.radius_of(growth);
     result.approximate += s.approximate / m;
-    result.adversarial += adversarial_loss(s.loss, residual, h.d2, slope, s.radius) / m;
+    result.adversarial += point.adversarial(s.radius) / m;
     if ((2 * data.y[at] - 1) * f < 0) result.misclassified += 1 / m;
     const double size = x.row(i).norm();
     least_norm = std::min(least_norm, size);
-    if (size > 0 && slope > 0) {
-      least_cosine = std::min(least_cosine, std::abs(gx.sum()) / (size * slope));
+    if (size > 0 && point.slope > 0) {
+      least_cosine = std::min(least_cosine, std::abs(gx.sum()) / (size * point.slope));
     }
-    homogeneous = homogeneous && std::abs(gx.sum() - f) <= 1e-6 * (1 + std::abs(f));
+    homogeneous = homogeneous && std::abs(gx.sum() - f) <= 1e-6 * size * point.slope;
+    hard = hard && (data.y[at] == 0 || data.y[at] == 1);
     result.samples.push_back(s);
+    points.push_back(point);
   }
   result.radius = level * least_norm * least_cosine;
-  for (Eigen::Index i = 0; i < samples.count; ++i) {
-    const double f = data.scores[static_cast<std::size_t>(i)];
-    const LinkValues h = link_values(Link::logistic, f);
-    result.uniform_adversarial += adversarial_loss(result.samples[static_cast<std::size_t>(i)].loss,
-                                                   h.d1 - data.y[static_cast<std::size_t>(i)], h.d2,
-                                                   gradients.row(i).norm(), result.radius) /
-                                  m;
+  for (const Point& point : points) {
+    result.uniform_adversarial += point.adversarial(result.radius) / m;
   }
   if (result.misclassified > 0) {
     result.unmet.push_back(fmt::format("all samples must be classified correctly, {:.1f} % are not",
                                        100 * result.misclassified));
   }
+  if (!hard) result.unmet.emplace_back("labels must be 0 or 1");
   if (!constant(moments.mean)) {
     result.unmet.emplace_back("nu must be the same for every coordinate; use the equivalent radii");
   }

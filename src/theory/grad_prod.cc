@@ -14,15 +14,25 @@ namespace {
 
 constexpr std::size_t kStrongShare = 20;  // one pixel in so many counts as strong
 
+/// The exponent of the greatest value.
+int exponent_of(std::span<const double> gradient) {
+  double greatest = 0;
+  for (const double value : gradient) {
+    if (!std::isfinite(value)) fail_argument("gradients must be finite");
+    greatest = std::max(greatest, std::abs(value));
+  }
+  return greatest > 0 ? std::ilogb(greatest) : 0;
+}
+
+/// In units of 2^exponent, lest squares and products of very large or small values be lost.
 std::vector<double> magnitudes_of(std::span<const double> gradient, std::int32_t channels,
-                                  ImageSize size, Magnitude magnitude) {
+                                  ImageSize size, Magnitude magnitude, int exponent) {
   const auto pixels = static_cast<std::size_t>(size.pixels());
   std::vector<double> g(pixels);
   for (std::size_t v = 0; v < pixels; ++v) {
     double sum = 0;
     for (std::size_t c = 0; c < static_cast<std::size_t>(channels); ++c) {
-      const double value = gradient[c * pixels + v];
-      if (!std::isfinite(value)) fail_argument("gradients must be finite");
+      const double value = std::ldexp(gradient[c * pixels + v], -exponent);
       sum += magnitude == Magnitude::euclidean  ? value * value
              : magnitude == Magnitude::absolute ? std::abs(value)
                                                 : value;
@@ -112,10 +122,14 @@ std::vector<double> partial_grad_prod(std::span<const double> gradient, std::int
     }
     return greatest;
   }
-  std::vector<double> g = magnitudes_of(gradient, channels, size, options.magnitude);
+  const int exponent = exponent_of(gradient);
+  std::vector<double> g = magnitudes_of(gradient, channels, size, options.magnitude, exponent);
   if (options.normalise == Normalise::gradient) divide_by_sum(g);
   std::vector<double> map = unfold(half_map(g, size), size);
   if (options.normalise == Normalise::map) divide_by_sum(map);
+  if (options.normalise == Normalise::none) {
+    for (double& product : map) product = std::ldexp(product, 2 * exponent);
+  }
   return map;
 }
 

@@ -69,6 +69,48 @@ TEST(AdversarialBound, OfASaturatedSampleIsItsLoss) {
   EXPECT_EQ(s.equivalent, 0);
 }
 
+/// Two samples, mirror images of each other, of a line through the origin.
+AdversarialBound mirrored(double score, double label, double scale = 1) {
+  const std::vector<double> x = {scale, -scale};
+  const std::vector<double> y = {label, 1 - label};
+  const std::vector<double> scores = {score, -score};
+  const std::vector<double> gradients = {score / scale, score / scale};
+  return adversarial_bound({{x, 2, 1}, y, scores, gradients}, {{1.0 / 3}, {1.0 / 6}});
+}
+
+TEST(AdversarialBound, IsExactAtLargeMargins) {
+  for (const double margin : {5.0, 34.0, 40.0, 700.0}) {
+    const AdversarialBound bound = mirrored(margin, 1);
+    EXPECT_DOUBLE_EQ(bound.samples[0].loss, std::log1p(std::exp(-margin)));
+    EXPECT_DOUBLE_EQ(bound.samples[0].loss, bound.samples[1].loss);
+    const double g = 1 / (1 + std::exp(-margin));
+    const double step = margin / 3 + g * margin * margin / 6;
+    const double radius = 2 * step / (1 + std::sqrt(1 + 2 * g * step)) / margin;
+    EXPECT_NEAR(bound.samples[0].equivalent, radius, 1e-14) << margin;
+    EXPECT_NEAR(bound.samples[1].equivalent, radius, 1e-14) << margin;
+  }
+}
+
+TEST(AdversarialBound, IsForHardLabels) {
+  EXPECT_THAT(mirrored(5, 1).unmet, IsEmpty());
+  const AdversarialBound soft = mirrored(5, 0.9);
+  EXPECT_LT(soft.approximate, soft.adversarial);
+  EXPECT_THAT(soft.unmet, testing::ElementsAre("labels must be 0 or 1"));
+}
+
+TEST(AdversarialBound, ChecksHypothesesInUnitsOfTheData) {
+  for (const double scale : {1.0, 1e-12, 1e12}) {
+    EXPECT_THAT(mirrored(5, 1, scale).unmet, IsEmpty()) << scale;
+    const std::vector<double> x = {3 * scale, scale};
+    const std::vector<double> y = {1, 1};
+    const std::vector<double> scores = {2e-6, 1e-6};
+    const std::vector<double> gradients = {1e-6 / scale, 1e-6 / scale};
+    EXPECT_THAT(adversarial_bound({{x, 2, 1}, y, scores, gradients}, {{0.3}, {0.2}}).unmet,
+                testing::ElementsAre(HasSubstr("mean 0"), HasSubstr("no bias")))
+        << scale;
+  }
+}
+
 TEST(AdversarialBound, ReproducesTheGoldenValues) {
   const Golden g;
   const Json& expected = g.file["theorem3"];

@@ -68,6 +68,25 @@ TEST(PartialGradProd, EqualsFourLoopsOnEveryTarget) {
   hwy::SetSupportedTargetsForTest(0);
 }
 
+TEST(PartialGradProd, IsTheSameInAnyUnit) {
+  const std::vector<double> gradient = field(3 * 30, 2, 2);
+  for (const Magnitude magnitude : {Magnitude::euclidean, Magnitude::absolute, Magnitude::each}) {
+    const GradProdOptions options{magnitude, Normalise::gradient};
+    const std::vector<double> expected = partial_grad_prod(gradient, 3, {5, 6}, options);
+    for (const int exponent : {-900, -600, 600, 900}) {
+      std::vector<double> scaled = gradient;
+      for (double& value : scaled) value = std::ldexp(value, exponent);
+      EXPECT_EQ(partial_grad_prod(scaled, 3, {5, 6}, options), expected) << exponent;
+    }
+  }
+  const GradProdOptions plain{Magnitude::euclidean, Normalise::none};
+  std::vector<double> eightfold = gradient;
+  for (double& value : eightfold) value *= 8;
+  std::vector<double> expected = partial_grad_prod(gradient, 3, {5, 6}, plain);
+  for (double& product : expected) product *= 64;
+  EXPECT_EQ(partial_grad_prod(eightfold, 3, {5, 6}, plain), expected);
+}
+
 TEST(PartialGradProd, CombinesChannels) {
   const std::vector<double> gradient = {3, 0, -4, 1};  // two channels of 1x2
   const auto peak = [&](Magnitude magnitude) {
