@@ -2,7 +2,7 @@
 
 JOBS ?= $(shell nproc)
 
-.PHONY: help build demo python test test-full bench-core fuzz format lint asan tsan deps clean
+.PHONY: help build demo python test test-full bench bench-core fuzz format lint asan tsan deps clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 14
@@ -26,8 +26,12 @@ test: deps  ## Everything that must pass: format, build, tests, sanitizers, CUDA
 test-full: test  ## Many more random cases, ThreadSanitizer, clang-tidy
 	@tools/check-full
 
+bench: bench-core  ## All speeds of this machine, into bench/results/
+	@tools/bench theory
+	@tools/bench train
+
 bench-core: deps  ## Mixing speed on this machine, into bench/results/
-	@tools/bench-core
+	@tools/bench core
 
 fuzz: deps  ## Fuzz the plan reader and the image readers, FUZZ_SECONDS each (default 600)
 	@tools/fuzz

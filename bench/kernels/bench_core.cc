@@ -2,8 +2,6 @@
 // planning against mixing, memory. Prints tables and writes one JSON file.
 
 #include <exception>
-#include <filesystem>
-#include <fstream>
 #include <string>
 
 #include <fmt/format.h>
@@ -12,6 +10,7 @@
 #include "kernels/sections.h"
 #include "kernels/torch_mix.h"
 #include "support/machine.h"
+#include "support/program.h"
 
 namespace medley::bench {
 namespace {
@@ -73,15 +72,7 @@ int run(const Flags& flags) {
   if (!flags.out.empty()) {
     nlohmann::ordered_json file = {{"schema", "medley.bench_core/1"}, {"context", context}};
     file.update(report.json());
-    std::filesystem::path path = flags.out;
-    if (std::filesystem::is_directory(path)) path /= fmt::format("core-{}.json", slug(cpu_model()));
-    std::ofstream stream(path);
-    stream << file.dump(1) << '\n';
-    if (!stream.flush()) {
-      fmt::print(stderr, "cannot write {}\n", path.string());
-      return 1;
-    }
-    fmt::print("wrote {}\n", path.string());
+    write_results(flags.out, "core", file);
   }
   return flags.check && !report.all_met() ? 3 : 0;
 }
@@ -92,7 +83,8 @@ int run(const Flags& flags) {
 int main(int argc, char** argv) {
   medley::bench::Flags flags;
   CLI::App app("Measures mixing speed on this machine.");
-  app.add_option("--out", flags.out, "JSON file to write, or a folder for core-<processor>.json");
+  app.add_option("--out", flags.out, "JSON file to write, or a folder for core-<processor>.json")
+      ->take_last();
   app.add_option("--commit", flags.commit, "revision of the sources, kept in the file");
   app.add_option("--sections", flags.sections, "parts to run: memory methods torch planning small")
       ->check(CLI::IsMember({"memory", "methods", "torch", "planning", "small"}));

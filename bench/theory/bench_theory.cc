@@ -5,15 +5,11 @@
 #include <cmath>
 #include <cstdio>
 #include <ctime>
-#include <exception>
-#include <filesystem>
-#include <fstream>
 #include <functional>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "core/rng.h"
@@ -21,7 +17,7 @@
 #include "medley/theory/coefficients.h"
 #include "medley/theory/grad_prod.h"
 #include "medley/theory/monte_carlo.h"
-#include "support/machine.h"
+#include "support/program.h"
 #include "support/rounds.h"
 
 namespace medley::bench {
@@ -196,47 +192,20 @@ void run_monte_carlo(Bench& bench) {
   }
 }
 
-int run(const std::string& out, const std::string& commit, int rounds) {
+Json measure_theory(int rounds, Json& /*context*/) {
   Bench bench;
   bench.rounds = rounds;
-  Json context = describe_machine();
-  context["commit"] = commit;
-  context["rounds"] = rounds;
-  context["load_average_before"] = load_average();
   run_maps(bench);
   run_gradients(bench);
   run_monte_carlo(bench);
-  context["load_average_after"] = load_average();
-  if (out.empty()) return 0;
-  std::filesystem::path path = out;
-  if (std::filesystem::is_directory(path)) path /= fmt::format("theory-{}.json", slug(cpu_model()));
-  std::ofstream stream(path);
-  stream << Json{{"schema", "medley.bench_theory/1"},
-                 {"context", context},
-                 {"results", bench.results}}
-                .dump(1)
-         << '\n';
-  if (!stream.flush()) throw std::runtime_error("cannot write " + path.string());
-  fmt::print("written to {}\n", path.string());
-  return 0;
+  return bench.results;
 }
 
 }  // namespace
 }  // namespace medley::bench
 
 int main(int argc, char** argv) {
-  CLI::App app("Speed of the theory, in ratios of one run");
-  std::string out;
-  std::string commit = "unknown";
-  int rounds = 15;
-  app.add_option("--out", out, "JSON file, or folder for theory-CPU.json");
-  app.add_option("--commit", commit, "to be noted in the result");
-  app.add_option("--rounds", rounds, "rounds, each timing everything once");
-  CLI11_PARSE(app, argc, argv);
-  try {
-    return medley::bench::run(out, commit, rounds);
-  } catch (const std::exception& problem) {
-    fmt::print(stderr, "error: {}\n", problem.what());
-    return 1;
-  }
+  const medley::bench::Program program{"Speed of the theory, in ratios of one run", "theory",
+                                       medley::bench::measure_theory};
+  return run_program(program, argc, argv);
 }

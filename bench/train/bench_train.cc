@@ -3,16 +3,12 @@
 
 #include <atomic>
 #include <chrono>
-#include <exception>
-#include <filesystem>
-#include <fstream>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include <fmt/format.h>
 #include <torch/torch.h>
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "medley/data/dataset.h"
@@ -21,7 +17,7 @@
 #include "nn/model.h"
 #include "nn/scorer.h"
 #include "nn/tensors.h"
-#include "support/machine.h"
+#include "support/program.h"
 #include "support/rounds.h"
 #include "train/picture_folder.h"
 
@@ -266,48 +262,21 @@ void run_folder(Options& options) {
                   {"bytes_per_file", folder.bytes() / folder.paths().size()}});
 }
 
-int run(const std::string& out, const std::string& commit, int rounds) {
+Json measure_loading(int rounds, Json& context) {
   Options options;
   options.rounds = rounds;
   torch::set_num_threads(options.threads);
-  Json context = describe_machine();
-  context["commit"] = commit;
-  context["rounds"] = rounds;
   context["libtorch"] = TORCH_VERSION;
-  context["load_average_before"] = load_average();
   run_folder(options);
   run_loader(options);
-  context["load_average_after"] = load_average();
-  if (out.empty()) return 0;
-  std::filesystem::path path = out;
-  if (std::filesystem::is_directory(path)) path /= fmt::format("train-{}.json", slug(cpu_model()));
-  std::ofstream stream(path);
-  stream << Json{{"schema", "medley.bench_train/1"},
-                 {"context", context},
-                 {"results", options.results}}
-                .dump(1)
-         << '\n';
-  if (!stream.flush()) throw std::runtime_error("cannot write " + path.string());
-  fmt::print("written to {}\n", path.string());
-  return 0;
+  return options.results;
 }
 
 }  // namespace
 }  // namespace medley::bench
 
 int main(int argc, char** argv) {
-  CLI::App app("What loading costs a training run, in ratios of one run");
-  std::string out;
-  std::string commit = "unknown";
-  int rounds = 15;
-  app.add_option("--out", out, "JSON file, or folder for train-CPU.json");
-  app.add_option("--commit", commit, "to be noted in the result");
-  app.add_option("--rounds", rounds, "rounds, each timing everything once");
-  CLI11_PARSE(app, argc, argv);
-  try {
-    return medley::bench::run(out, commit, rounds);
-  } catch (const std::exception& problem) {
-    fmt::print(stderr, "error: {}\n", problem.what());
-    return 1;
-  }
+  const medley::bench::Program program{"What loading costs a training run, in ratios of one run",
+                                       "train", medley::bench::measure_loading};
+  return run_program(program, argc, argv);
 }
