@@ -66,7 +66,8 @@ class DevicePlan {
   /// as the constructors.
   [[nodiscard]] bool update(std::span<const MixPlan> steps, Stream stream);
   /// Puts other batches in the place of these, in new memory that has room for both, and with
-  /// kernels for both: `update` takes either kind from now on. Synchronises.
+  /// kernels for both: `update` takes either kind from now on, if number, size and terms of a label
+  /// are the same. Synchronises.
   void extend(std::span<const MixPlan> steps);
 
   [[nodiscard]] std::int64_t steps() const noexcept;

@@ -6,12 +6,12 @@
 #include "core/check.h"
 #include "core/rng.h"
 #include "medley/plan.h"
+#include "plan/check_policy.h"
 #include "plan/validate_mask.h"
 
 namespace medley {
 namespace {
 
-constexpr std::int32_t kMaxSide = 1 << 15;
 constexpr std::int32_t kMaxShift = 1 << 20;
 
 struct MaskCheck {

@@ -2,6 +2,8 @@
 
 #include <filesystem>
 #include <fstream>
+#include <memory>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -12,9 +14,11 @@
 #include <unistd.h>
 
 #include "medley/data/image.h"
+#include "medley/error.h"
 #include "medley/nn/evaluate.h"
 #include "medley/nn/trainer.h"
 #include "nn/cuda/side_convolution.h"
+#include "nn/cuda/stream_lease.h"
 #include "nn/layers.h"
 
 namespace medley::nn {
@@ -280,6 +284,22 @@ TEST_F(CudaEngine, NormsDoNotLearnFromOnePixel) {
   bn->eval();
   const torch::NoGradGuard no_grad;
   EXPECT_EQ(norm_relu(bn, pixel).size(1), 64);
+}
+
+TEST_F(CudaEngine, LeasedStreamsAreNotShared) {
+  std::vector<std::unique_ptr<StreamLease>> leases;
+  std::set<cudaStream_t> streams;
+  const auto lease = [&] { leases.push_back(std::make_unique<StreamLease>()); };
+  const auto lease_all = [&] {
+    while (leases.size() < 100) lease();
+  };
+  EXPECT_THROW(lease_all(), DeviceMemoryError);
+  for (const auto& one : leases) streams.insert(one->stream().stream());
+  EXPECT_EQ(streams.size(), leases.size());
+  const cudaStream_t last = leases.back()->stream().stream();
+  leases.pop_back();
+  lease();
+  EXPECT_EQ(leases.back()->stream().stream(), last) << "the only free one";
 }
 
 /// The end of a network through autograd, against LibTorch's own operations in f32.

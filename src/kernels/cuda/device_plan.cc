@@ -188,9 +188,9 @@ bool DevicePlan::update(std::span<const MixPlan> steps, Stream stream) {
 
 void DevicePlan::extend(std::span<const MixPlan> steps) {
   const HostPlan host = lower_steps(steps, impl_->images);
-  auto both = std::make_unique<Impl>();
-  upload(host, impl_->images, {}, *both, spare_of(*impl_));
-  impl_ = std::move(both);
+  auto extended = std::make_unique<Impl>();
+  upload(host, impl_->images, {}, *extended, spare_of(*impl_));
+  impl_ = std::move(extended);
 }
 
 std::int64_t DevicePlan::steps() const noexcept { return impl_->steps; }

@@ -1,6 +1,7 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
+#include <mutex>
 #include <utility>
 
 #include <ATen/cuda/CUDAContext.h>

@@ -113,6 +113,12 @@ struct Staged {
 class StreamedInput : public StepInput {
  public:
   explicit StreamedInput(BatchLoader& loader) : loader_(loader), copies_(lease_.stream()) {}
+  ~StreamedInput() override {
+    // Copies for steps that will not come, of which LibTorch's memory knows nothing.
+    (void)cudaStreamSynchronize(copies_.stream());
+  }
+  StreamedInput(const StreamedInput&) = delete;
+  StreamedInput& operator=(const StreamedInput&) = delete;
 
   bool begin_epoch(std::uint64_t epoch) override {
     epoch_ = epoch;
