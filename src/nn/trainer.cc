@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -433,17 +434,30 @@ void check_options(const TrainOptions& options) {
   }
 }
 
+namespace {
+
+/// By the text: LibTorch has a type for what its allocator lacks, but none for what cuBLAS, cuDNN
+/// and graphs do.
+bool lacks_memory(const c10::Error& problem) {
+  const std::string_view text = problem.what_without_backtrace();
+  return text.find("out of memory") != std::string_view::npos ||
+         text.find("ALLOC_FAILED") != std::string_view::npos;
+}
+
+}  // namespace
+
 TrainResult train(const ImageData& data, const TrainOptions& options, TrainObserver& observer) {
   check_options(options);
   check_class_names(data.classes);
   try {
     return Run(data, options, observer).go();
-  } catch (const c10::OutOfMemoryError&) {
-    throw DeviceMemoryError(
-        fmt::format("the GPU has too little free memory for {} with batches of {}: try a smaller "
-                    "--batch, or fewer runs side by side",
-                    options.recipe.model, options.recipe.batch));
   } catch (const c10::Error& problem) {
+    if (options.device == Device::cuda && lacks_memory(problem)) {
+      throw DeviceMemoryError(
+          fmt::format("the GPU has too little free memory for {} with batches of {}: try a smaller "
+                      "--batch, or fewer runs side by side",
+                      options.recipe.model, options.recipe.batch));
+    }
     throw Error(fmt::format("LibTorch cannot do this with {} and batches of {}: {}",
                             options.recipe.model, options.recipe.batch,
                             problem.what_without_backtrace()));

@@ -41,6 +41,7 @@ class DeviceArray {
   explicit DeviceArray(std::size_t count, Allocation from = {}) : count_(count), from_(from) {
     if (count == 0) return;
     void* memory = nullptr;
+    MEDLEY_CUDA_CHECK(cudaGetDevice(&device_));
     if (from.ordered) {
       MEDLEY_CUDA_CHECK(
           cudaMallocFromPoolAsync(&memory, count * sizeof(T), plan_pool(), from.stream));
@@ -57,13 +58,25 @@ class DeviceArray {
   ~DeviceArray() {
     // Fails only if the device is lost, and then there is nothing to free.
     if (data_ == nullptr) return;
-    (void)(from_.ordered ? cudaFreeAsync(data_, from_.stream) : cudaFree(data_));
+    if (!from_.ordered) {
+      (void)cudaFree(data_);
+      return;
+    }
+    int current = 0;  // the default stream is another one on each device
+    (void)cudaGetDevice(&current);
+    if (current != device_) (void)cudaSetDevice(device_);
+    (void)cudaFreeAsync(data_, from_.stream);
+    if (current != device_) (void)cudaSetDevice(current);
   }
   DeviceArray(DeviceArray&& other) noexcept
-      : data_(std::exchange(other.data_, nullptr)), count_(other.count_), from_(other.from_) {}
+      : data_(std::exchange(other.data_, nullptr)),
+        count_(other.count_),
+        device_(other.device_),
+        from_(other.from_) {}
   DeviceArray& operator=(DeviceArray&& other) noexcept {
     std::swap(data_, other.data_);
     std::swap(count_, other.count_);
+    std::swap(device_, other.device_);
     std::swap(from_, other.from_);
     return *this;
   }
@@ -76,6 +89,7 @@ class DeviceArray {
  private:
   T* data_ = nullptr;
   std::size_t count_ = 0;
+  int device_ = 0;
   Allocation from_;
 };
 

@@ -3,14 +3,19 @@
 #include <ATen/cuda/CUDAContext.h>
 #include <torch/version.h>
 
+#include "nn/cuda/setup_thread.h"
+
 namespace medley::nn {
 
-std::unique_ptr<at::cuda::CUDAGraph> capture_graph(const std::function<void()>& warm_up,
-                                                   const std::function<void()>& record) {
+void FreeOnSetupThread::operator()(at::cuda::CUDAGraph* graph) const {
+  on_setup_thread([graph] { delete graph; });
+}
+
+Graph capture_graph(const std::function<void()>& warm_up, const std::function<void()>& record) {
   constexpr int kWarmUps = 3;
   for (int i = 0; i < kWarmUps; ++i) warm_up();
   at::cuda::getCurrentCUDAStream().synchronize();
-  auto graph = std::make_unique<at::cuda::CUDAGraph>();
+  Graph graph(new at::cuda::CUDAGraph());
 #if TORCH_VERSION_MAJOR >= 2
   // Of this thread alone: other runs go on meanwhile.
   graph->capture_begin({0, 0}, cudaStreamCaptureModeThreadLocal);

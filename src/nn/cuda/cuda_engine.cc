@@ -6,7 +6,6 @@
 
 #include <ATen/cuda/CUDAContext.h>
 #include <ATen/cuda/CUDAEvent.h>
-#include <ATen/cuda/CUDAGraph.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <cuda_runtime.h>
 #include <fmt/format.h>
@@ -140,8 +139,8 @@ class CudaEngine : public Engine {
     set_rules(options_);
     const c10::cuda::CUDAStreamGuard guard(stream_);
     resident_ = device_data(data_);
-    input_ =
-        resident_ ? make_resident_input(resident_->train, loader_) : make_streamed_input(loader_);
+    input_ = resident_ && plans_fit(loader_) ? make_resident_input(resident_->train, loader_)
+                                             : make_streamed_input(loader_);
     model_ = new_model();
     NamedTensors values = move_to_gpu(*model_, options_.precision);
     parameters_ = std::make_unique<DeviceParameters>(*model_, std::move(values), recipe_);
@@ -334,7 +333,7 @@ class CudaEngine : public Engine {
   }
 
   /// Leaves everything as it was, except that the gradients are the graph's.
-  std::unique_ptr<at::cuda::CUDAGraph> capture(Until until) {
+  Graph capture(Until until) {
     Snapshot before_steps;
     for (const Tensor& buffer : model_->buffers()) before_steps.keep(buffer);
     for (const Tensor& t : {step_, loss_sum_}) before_steps.keep(t);
@@ -386,7 +385,7 @@ class CudaEngine : public Engine {
   /// Milliseconds of a step up to a part of it, one after the other.
   double time_steps(Until until) {
     constexpr int kSteps = 50;
-    std::unique_ptr<at::cuda::CUDAGraph> graph;
+    Graph graph;
     if (graph_wanted_) graph = capture(until);
     const auto run = [&] {
       if (graph) return graph->replay();
@@ -446,7 +445,7 @@ class CudaEngine : public Engine {
   std::int64_t epoch_ = 0;
   std::optional<DeviceBatch> batch_;
   std::optional<DeviceBatch> short_batch_;
-  std::unique_ptr<at::cuda::CUDAGraph> graph_;
+  Graph graph_;
   LossWatch watch_;
   at::cuda::CUDAEvent epoch_start_{cudaEventDefault};
   at::cuda::CUDAEvent epoch_end_{cudaEventDefault};

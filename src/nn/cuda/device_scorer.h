@@ -4,10 +4,9 @@
 #include <memory>
 #include <optional>
 
-#include <ATen/cuda/CUDAGraph.h>
-
 #include "medley/cuda.h"
 #include "medley/train/loader.h"
+#include "nn/cuda/capture.h"
 #include "nn/cuda/step_input.h"
 #include "nn/model.h"
 
@@ -45,7 +44,7 @@ class DeviceScorer {
   std::optional<cuda::DevicePlan> short_plan_;
   std::optional<DeviceBatch> batch_;
   std::optional<DeviceBatch> short_batch_;
-  std::unique_ptr<at::cuda::CUDAGraph> graph_;
+  Graph graph_;
 };
 
 }  // namespace medley::nn

@@ -319,6 +319,13 @@ std::shared_ptr<const DeviceData> device_data(const ImageData& data) {
   return made;
 }
 
+bool plans_fit(const BatchLoader& loader) {
+  constexpr std::size_t kMostBytes = std::size_t{2} << 30;  // of which the host has several
+  const MixPlan first = loader.plan(0, 0, loader.order(0));
+  return first.fields.size() * sizeof(float) * static_cast<std::size_t>(loader.steps()) <=
+         kMostBytes;
+}
+
 std::unique_ptr<StepInput> make_resident_input(const DeviceImages& images,
                                                const BatchLoader& loader) {
   return std::make_unique<ResidentInput>(images, loader);

@@ -64,6 +64,10 @@ class StepInput {
   [[nodiscard]] virtual std::int32_t terms() const = 0;
 };
 
+/// Whether the plans of an epoch can be kept at once: those of some methods have a mask of as many
+/// values as pixels for every image.
+[[nodiscard]] bool plans_fit(const BatchLoader& loader);
+
 /// From images in device memory: the plans of an epoch are uploaded at once, and those of the next
 /// are made meanwhile.
 [[nodiscard]] std::unique_ptr<StepInput> make_resident_input(const DeviceImages& images,

@@ -25,6 +25,15 @@ __device__ inline void let_next_kernel_start() {
 #endif
 }
 
+/// Whether the current device can.
+inline bool launches_early() {
+  int device = 0;
+  int major = 0;
+  MEDLEY_CUDA_CHECK(cudaGetDevice(&device));
+  MEDLEY_CUDA_CHECK(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
+  return major >= 9;
+}
+
 /// Launches a kernel that begins with wait_for_earlier_kernels.
 template <typename... Parameters, typename... Arguments>
 void launch_early(void (*kernel)(Parameters...), dim3 blocks, int threads, int shared_bytes,
@@ -38,7 +47,7 @@ void launch_early(void (*kernel)(Parameters...), dim3 blocks, int threads, int s
   config.dynamicSmemBytes = static_cast<std::size_t>(shared_bytes);
   config.stream = stream;
   config.attrs = &early;
-  config.numAttrs = 1;
+  config.numAttrs = launches_early() ? 1 : 0;
   MEDLEY_CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, Parameters(arguments)...));
 }
 

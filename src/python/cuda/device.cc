@@ -6,6 +6,7 @@
 
 #include "kernels/cuda/check.h"
 #include "medley/cuda.h"
+#include "medley/error.h"
 
 namespace medley::python {
 namespace {
@@ -29,6 +30,16 @@ cuda::Stream stream_of(std::int64_t number) noexcept {
   return reinterpret_cast<cuda::Stream>(static_cast<std::uintptr_t>(number));
 }
 
+/// Uploads cannot be part of a graph: they go through memory that is used again.
+void check_not_capturing(cuda::Stream stream) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  MEDLEY_CUDA_CHECK(cudaStreamIsCapturing(stream, &status));
+  if (status == cudaStreamCaptureStatusNone) return;
+  throw InvalidArgument(
+      "a graph is being captured on this stream: apply the plan on it once before, with as many "
+      "images");
+}
+
 }  // namespace
 
 std::shared_ptr<const cuda::DevicePlan> Plan::on_device(int device, std::int64_t images,
@@ -36,6 +47,7 @@ std::shared_ptr<const cuda::DevicePlan> Plan::on_device(int device, std::int64_t
   const std::lock_guard lock(mutex_);
   if (!uploaded_ || uploaded_to_ != device || uploaded_on_ != stream ||
       uploaded_->images() != images) {
+    check_not_capturing(stream_of(stream));
     uploaded_ = std::make_shared<const cuda::DevicePlan>(plan_, images, stream_of(stream));
     uploaded_to_ = device;
     uploaded_on_ = stream;
