@@ -144,42 +144,6 @@ test::Moments integrated(const MixPolicy& policy, ImageSize size, double ratio) 
   return sum;
 }
 
-TEST(BetaLaw, PartsGiveTheMomentsOfTheWhole) {
-  using Parameters = std::pair<double, double>;
-  for (const auto& [a, b] : {Parameters(1, 1),
-                             {0.2, 0.3},
-                             {0.01, 1000},
-                             {2, 5000},
-                             {50, 0.5},
-                             {3000, 3000},
-                             {1e5, 20},
-                             {1e6, 2e6},
-                             {4e8, 4e8},
-                             {1e9, 1e9},
-                             {1e12, 3e12},
-                             {1e15, 1e15}}) {
-    double mass = 0;
-    double first = 0;
-    double square = 0;
-    const double mean = a / (a + b);
-    for (int i = 0; i < 7; ++i) {
-      for (const Node& node : beta_nodes_between(a, b, i / 7.0, (i + 1) / 7.0)) {
-        ASSERT_TRUE(std::isfinite(node.weight)) << a << " " << b;
-        mass += node.weight;
-        first += node.weight * node.x;
-        square += node.weight * (node.x - mean) * (node.x - mean);
-      }
-    }
-    const double variance = a / (a + b) * b / (a + b) / (a + b + 1);
-    EXPECT_NEAR(mass, 1, 1e-9) << a << " " << b;
-    EXPECT_NEAR(first, mean, 1e-9 * mean) << a << " " << b;
-    // Nodes beside 1 are rounded.
-    if (a < 1e20) {
-      EXPECT_NEAR(square, variance, 1e-6 * variance) << a << " " << b;
-    }
-  }
-}
-
 TEST(EffectiveCoefficients, OfAConcentratedLawAreThoseOfItsMean) {
   const ImageSize size{5, 6};
   for (const char* method : {"mixup", "cutmix", "hmix", "gmix"}) {
