@@ -51,6 +51,12 @@ double log_small_factor(double a, double b) {
          stirling_rest(b);
 }
 
+/// log(x / mean), where `excess` is x / mean - 1 without cancellation. Far below the mean log1p
+/// would cancel instead, down to NaN.
+double log_ratio(double x, double mean, double excess) {
+  return x < mean / 2 ? std::log(x / mean) : std::log1p(excess);
+}
+
 /// x^a (1-x)^b / B(a, b).
 double density_factor(double a, double b, double x) {
   const double n = a + b;
@@ -64,8 +70,10 @@ double density_factor(double a, double b, double x) {
     return std::exp(a * std::log(x) + b * std::log((1 - x) * n) + log_small_factor(b, a));
   }
   // Relative to the mean, again lest large logarithms cancel.
-  const double from_mean = (x - mean_of(a, b)) * n;
-  const double log_factor = a * std::log1p(from_mean / a) + b * std::log1p(-from_mean / b);
+  const double mean = mean_of(a, b);
+  const double from_mean = (x - mean) * n;
+  const double log_factor =
+      a * log_ratio(x, mean, from_mean / a) + b * log_ratio(1 - x, mean_of(b, a), -from_mean / b);
   return std::exp(log_factor - stirling_rest(a) - stirling_rest(b) + stirling_rest(n)) *
          std::sqrt(a / n * b / (2 * std::numbers::pi));
 }
@@ -157,10 +165,11 @@ void add_panel(double a, double b, double lo, double hi, std::vector<Node>& rule
   // density may be far below what a number can hold.
   std::vector<double> density;
   const double mean = mean_of(a, b);
+  const double rest = mean_of(b, a);
   for (const Node& node : jacobi_nodes(at_one ? b - 1 : 0, at_zero ? a - 1 : 0, kPanelNodes)) {
     const double x = lo + (hi - lo) * (1 + node.x) / 2;
-    const double left = at_zero ? 0 : (a - 1) * std::log1p((x - mean) / mean);
-    const double right = at_one ? 0 : (b - 1) * std::log1p((mean - x) / mean_of(b, a));
+    const double left = at_zero ? 0 : (a - 1) * log_ratio(x, mean, (x - mean) / mean);
+    const double right = at_one ? 0 : (b - 1) * log_ratio(1 - x, rest, (mean - x) / rest);
     density.push_back(left + right);
     rule.push_back({x, node.weight});
   }

@@ -70,5 +70,27 @@ TEST(BetaLaw, PartsGiveTheMomentsOfTheWhole) {
   }
 }
 
+TEST(BetaLaw, HasPartsFarBelowTheMean) {
+  for (const auto& [a, b] : {std::pair(0.2, 0.2), {1.5, 3.0}}) {
+    for (const double lo : {1e-14, 1e-16, 1e-18, 1e-100}) {
+      // There (1 - x)^(b - 1) is 1, so moments on [lo, hi] are those of a power.
+      const double hi = 10 * lo;
+      const double scale = std::exp(std::lgamma(a + b) - std::lgamma(a) - std::lgamma(b));
+      const auto moment = [&, p = a](int k) {
+        return scale * (std::pow(hi, p + k) - std::pow(lo, p + k)) / (p + k);
+      };
+      double mass = 0;
+      double first = 0;
+      for (const Node& node : beta_nodes_between(a, b, lo, hi)) {
+        mass += node.weight;
+        first += node.weight * node.x;
+      }
+      EXPECT_NEAR(mass, moment(0), 1e-9 * moment(0)) << a << " " << lo;
+      EXPECT_NEAR(first, moment(1), 1e-9 * moment(1)) << a << " " << lo;
+    }
+  }
+  EXPECT_EQ(beta_cdf(50, 70, 1e-20), 0);
+}
+
 }  // namespace
 }  // namespace medley::theory
