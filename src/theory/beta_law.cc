@@ -21,6 +21,8 @@ constexpr double kGrowth = 3;
 /// kReach times that.
 constexpr double kPanelWidth = 4;
 constexpr double kReach = 60;
+/// A law that reaches less far than this from its mean, relatively, has no panels between numbers.
+constexpr double kPoint = 1e-15;
 /// Panels that would end closer than this to 0 or 1 reach the end instead.
 constexpr double kEnd = 0.25;
 
@@ -182,6 +184,14 @@ void add_panel(double a, double b, double lo, double hi, std::vector<Node>& rule
   for (std::size_t i = begin; i < rule.size(); ++i) rule[i].weight *= mass / sum;
 }
 
+/// The part of a law that is one number wide; at hi itself it would count as above.
+std::vector<Node> point_between(double a, double b, double lo, double hi) {
+  const double mass = beta_cell_moment(a, b, lo, hi, 0);
+  if (!(mass > 0)) return {};
+  const double last = hi >= 1 ? 1 : std::nextafter(hi, lo);
+  return {{std::clamp(mean_of(a, b), lo, last), mass}};
+}
+
 }  // namespace
 
 double beta_cdf(double a, double b, double x) {
@@ -222,10 +232,11 @@ std::vector<Node> beta_nodes_between(double a, double b, double lo, double hi) {
   lo = std::max(lo, 0.0);
   hi = std::min(hi, 1.0);
   if (!(lo < hi)) return rule;
-  if (lo <= 0 && hi >= 1) return beta_nodes(a, b, 2 * kPanelNodes);
-  // Where the law has its mass, in panels that it does not change much in.
   const double mean = mean_of(a, b);
   const double width = deviation_of(a, b) + 1 / (a + b + 1);  // near an end the tail is exponential
+  if (kReach * width < kPoint * mean) return point_between(a, b, lo, hi);
+  if (lo <= 0 && hi >= 1) return beta_nodes(a, b, 2 * kPanelNodes);
+  // Where the law has its mass, in panels that it does not change much in.
   lo = std::max(lo, mean - kReach * width);
   hi = std::min(hi, mean + kReach * width);
   double at = lo;

@@ -1,7 +1,7 @@
 #include "medley/theory/coefficients.h"
 
 #include <cmath>
-#include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -155,6 +155,32 @@ TEST(EffectiveCoefficients, OfAConcentratedLawAreThoseOfItsMean) {
     const std::vector<double> fixed = effective_coefficients(policy, size).map();
     for (std::size_t i = 0; i < drawn.size(); ++i) EXPECT_NEAR(drawn[i], fixed[i], 1e-6) << method;
   }
+}
+
+TEST(EffectiveCoefficients, OfALawNarrowerThanNumbersAreThoseOfItsMean) {
+  const ImageSize size{1, 3};
+  std::vector<MixPolicy> policies = {{.method = "gmix", .form = Form::paper},
+                                     {.method = "hmix", .form = Form::paper},
+                                     {.method = "hmix", .gamma = 1},
+                                     {.method = "hmix", .form = Form::paper, .gamma = 1}};
+  for (MixPolicy& policy : policies) {
+    policy.lam = 0.5;
+    const std::vector<double> fixed = effective_coefficients(policy, size).map();
+    policy.lam = {};
+    for (const double alpha : {1e30, 1e33, 1e36, 1e60}) {
+      policy.alpha = alpha;
+      const std::vector<double> drawn = effective_coefficients(policy, size).map();
+      for (std::size_t i = 0; i < drawn.size(); ++i) {
+        EXPECT_NEAR(drawn[i], fixed[i], 1e-14) << policy.method << " " << alpha;
+      }
+    }
+  }
+  // The published gmix jumps at 1/2, and half of the law is on either side.
+  const auto map = [&](std::optional<double> alpha, std::optional<double> lam) {
+    const MixPolicy policy{.method = "gmix", .alpha = alpha, .lam = lam, .form = Form::code};
+    return effective_coefficients(policy, size).map()[0];
+  };
+  EXPECT_NEAR(map(1e36, {}), (map({}, std::nextafter(0.5, 0)) + map({}, 0.5)) / 2, 1e-14);
 }
 
 TEST(EffectiveCoefficients, IntegrateOverLam) {
