@@ -86,6 +86,17 @@ class Lister {
     }
   }
 
+  /// E[lam^own (1 - lam)^partner]. The factors of the Gamma functions' quotient, since differences
+  /// of their logarithms lose digits for large alpha; at most one per pixel.
+  [[nodiscard]] double chance_of_bits(int own, int partner) const {
+    if (policy_.lam) return std::pow(*policy_.lam, own) * std::pow(1 - *policy_.lam, partner);
+    const double sum = alpha_ + beta_;
+    double chance = 1;
+    for (int i = 0; i < own; ++i) chance *= (alpha_ + i) / (sum + i);
+    for (int i = 0; i < partner; ++i) chance *= (beta_ + i) / (sum + own + i);
+    return chance;
+  }
+
   void bernoulli() {
     if (size_.pixels() > kMostBernoulliPixels) {
       fail_argument(
@@ -93,10 +104,6 @@ class Lister {
                       kMostBernoulliPixels, size_.height, size_.width));
     }
     const auto pixels = static_cast<int>(size_.pixels());
-    // E[lam^k (1 - lam)^(pixels - k)], and the mean lam under that weight.
-    const auto log_beta = [](double a, double b) {
-      return std::lgamma(a) + std::lgamma(b) - std::lgamma(a + b);
-    };
     for (std::uint32_t bits = 0; bits < 1u << pixels; ++bits) {
       std::vector<double> own;
       int k = 0;
@@ -104,10 +111,8 @@ class Lister {
         own.push_back((bits >> i & 1u) != 0 ? 1 : 0);
         k += own.back() > 0 ? 1 : 0;
       }
-      const double rest = pixels - k;
-      const double chance =
-          policy_.lam ? std::pow(*policy_.lam, k) * std::pow(1 - *policy_.lam, rest)
-                      : std::exp(log_beta(alpha_ + k, beta_ + rest) - log_beta(alpha_, beta_));
+      const double chance = chance_of_bits(k, pixels - k);
+      // The mean lam of those that give this mask.
       const double lam = policy_.lam ? *policy_.lam : (alpha_ + k) / (alpha_ + beta_ + pixels);
       add(chance, std::move(own), label(lam, static_cast<double>(k) / pixels));
     }

@@ -103,6 +103,21 @@ TEST(LikelyMasks, HaveTheFullBoxesOfTinyLams) {
   EXPECT_NEAR(full, beta_cdf(0.05, 0.05, kAreaTolerance), 1e-6);
 }
 
+TEST(LikelyMasks, OfBernoulliSumToOneForAnyAlpha) {
+  const ImageSize size{2, 3};
+  for (const double alpha : {1e-3, 1.0, 1e6, 1e10, 1e14, 1e200}) {
+    double total = 0;
+    double mean = 0;
+    for (const LikelyMask& mask :
+         likely_masks({.method = "bernoulli", .alpha = alpha, .beta = 3 * alpha}, size)) {
+      total += mask.chance;
+      mean += mask.chance * mask.own[0];
+    }
+    EXPECT_NEAR(total, 1, 1e-14) << alpha;
+    EXPECT_NEAR(mean, 0.25, 1e-14) << alpha;
+  }
+}
+
 TEST(ApproximateLoss, GradientIsTheDerivative) {
   const std::vector<double> x = normals(5 * 4, 4);
   const std::vector<double> y = {0, 1, 1, 0, 1};
