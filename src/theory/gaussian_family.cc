@@ -57,6 +57,16 @@ std::vector<Node> one_pixel_nodes(const LamFamily& family, double from) {
   return {{std::clamp(mean, from, 1 - kRounded), mass}, {1, none}};
 }
 
+/// Nodes on [0, to], likewise; lams that the sampler cannot tell from 0 have no kernel.
+std::vector<Node> one_own_pixel_nodes(const LamFamily& family, double to) {
+  const double least = std::exp(-708);  // below, exp is 0 in draw_beta
+  const double rounded = beta_cdf(family.alpha, family.beta, least);
+  const double none = rounded < kRare ? 0 : rounded;
+  const double mass = family.moment(0, to, 0) - none;
+  if (!(mass > 0)) return {{0, none}};
+  return {{std::clamp(family.moment(0, to, 1) / mass, least, to), mass}, {0, none}};
+}
+
 /// Nodes on [lo, hi], in panels that shrink towards the lam where the kernel's width goes to 0:
 /// there everything depends on the logarithm of the width.
 std::vector<Node> graded_nodes(const LamFamily& family, double lo, double hi, bool narrow_at_low,
@@ -76,6 +86,7 @@ std::vector<Node> graded_nodes(const LamFamily& family, double lo, double hi, bo
     width /= kFactor;
   }
   if (hi >= 1) return joined(std::move(nodes), one_pixel_nodes(family, 1 - width));
+  if (narrow_at_low && lo <= 0) return joined(std::move(nodes), one_own_pixel_nodes(family, width));
   add(0, width);
   return nodes;
 }

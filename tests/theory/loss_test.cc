@@ -118,6 +118,23 @@ TEST(LikelyMasks, OfBernoulliSumToOneForAnyAlpha) {
   }
 }
 
+TEST(LikelyMasks, OfGmixHaveNoKernelWhereLamIsRoundedToZero) {
+  // Lams below e^-708 are drawn as 0: a chance of x^alpha / (alpha B(alpha, alpha)).
+  for (const double alpha : {0.001, 0.01, 0.018}) {
+    double none = 0;
+    double total = 0;
+    const MixPolicy policy{.method = "gmix", .alpha = alpha, .form = Form::code};
+    for (const LikelyMask& mask : likely_masks(policy, {2, 3})) {
+      total += mask.chance;
+      if (std::ranges::max(mask.own) == 0) none += mask.chance;
+    }
+    const double chance =
+        std::exp(-708 * alpha + std::lgamma(2 * alpha) - 2 * std::lgamma(alpha) - std::log(alpha));
+    EXPECT_NEAR(none, chance, 1e-12) << alpha;
+    EXPECT_NEAR(total, 1, 1e-12) << alpha;
+  }
+}
+
 TEST(ApproximateLoss, GradientIsTheDerivative) {
   const std::vector<double> x = normals(5 * 4, 4);
   const std::vector<double> y = {0, 1, 1, 0, 1};

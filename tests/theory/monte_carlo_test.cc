@@ -88,6 +88,8 @@ TEST(MonteCarlo, AgreesWhereLamIsOftenAnEnd) {
   for (const Form form : {Form::code, Form::paper, Form::calibrated}) {
     expect_agreement({.method = "gmix", .alpha = 0.05, .form = form}, {4, 3}, true);
   }
+  // One in four is 0, where there is no kernel for the own image either.
+  expect_agreement({.method = "gmix", .alpha = 0.001, .form = Form::code}, {8, 8}, true);
 }
 
 TEST(MonteCarlo, TakesEveryMethodOfTheRegistry) {
