@@ -168,7 +168,11 @@ void add_panel(double a, double b, double lo, double hi, std::vector<Node>& rule
   std::vector<double> density;
   const double mean = mean_of(a, b);
   const double rest = mean_of(b, a);
-  for (const Node& node : jacobi_nodes(at_one ? b - 1 : 0, at_zero ? a - 1 : 0, kPanelNodes)) {
+  static const std::vector<Node> plain = jacobi_nodes(0, 0, kPanelNodes);
+  const std::vector<Node> singular =
+      at_zero || at_one ? jacobi_nodes(at_one ? b - 1 : 0, at_zero ? a - 1 : 0, kPanelNodes)
+                        : std::vector<Node>{};
+  for (const Node& node : singular.empty() ? plain : singular) {
     const double x = lo + (hi - lo) * (1 + node.x) / 2;
     const double left = at_zero ? 0 : (a - 1) * log_ratio(x, mean, (x - mean) / mean);
     const double right = at_one ? 0 : (b - 1) * log_ratio(1 - x, rest, (mean - x) / rest);
