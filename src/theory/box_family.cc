@@ -20,10 +20,24 @@ struct SideMoments {
 
 using SideTable = std::map<Sides, SideMoments>;
 
-/// lam / (1 - (1 - lam) r), as the sampler computes it.
-double paper_outside(double lam, double ratio) {
-  const double rest = lam * ratio + (1 - ratio);
-  return rest > 0 ? lam / rest : 1;
+/// lam / (1 - (1 - lam) r) for r = 1 - rest: of a ratio close to 1 only the rest has all digits.
+double paper_outside(double lam, double rest) {
+  const double below = lam * (1 - rest) + rest;
+  return below > 0 ? lam / below : 1;
+}
+
+void add_paper(SideMoments& at, double lam, double rest, double weight) {
+  const double o = paper_outside(lam, rest);
+  at.paper += fixed_scalars(weight, 1 - o, o, 1 - lam);
+}
+
+/// The paper's outside weight has a pole at -distance, in lam as well as in 1 - r. Rules shrink
+/// towards 0, so only a panel that touches 0 can be too wide for it: [lo, hi] is cut there.
+std::vector<Stretch> cut_beside_pole(double lo, double hi, double distance) {
+  constexpr double kGrowth = 3;  // as panels of beta_nodes_between
+  const double cut = (kGrowth - 1) * distance;
+  if (lo > 0 || !(cut > 0 && cut < hi)) return {{lo, hi}};
+  return {{lo, cut}, {cut, hi}};
 }
 
 SideMoments& entry(SideTable& table, ImageSize size, double area) {
@@ -36,8 +50,7 @@ void add_point(SideTable& table, ImageSize size, double lam, double ratio, doubl
   at.m0 += weight;
   at.m1 += weight * lam;
   at.m2 += weight * lam * lam;
-  const double o = paper_outside(lam, ratio);
-  at.paper += fixed_scalars(weight, 1 - o, o, 1 - lam);
+  add_paper(at, lam, 1 - ratio, weight);
 }
 
 /// Adds lam ~ Beta for a fixed ratio: cells of constant sides, exact in lam.
@@ -51,11 +64,9 @@ void add_beta_lam(SideTable& table, ImageSize size, const LamFamily& lam, double
     at.m0 += lam.moment(lo, hi, 0);
     at.m1 += lam.moment(lo, hi, 1);
     at.m2 += lam.moment(lo, hi, 2);
-    if (paper) {
-      for (const Node& node : lam.nodes(lo, hi)) {
-        const double o = paper_outside(node.x, ratio);
-        at.paper += fixed_scalars(node.weight, 1 - o, o, 1 - node.x);
-      }
+    if (!paper) continue;
+    for (const auto& [x, weight] : paper_nodes(lam, lo, hi, ratio)) {
+      add_paper(at, x, 1 - ratio, weight);
     }
   }
 }
@@ -71,8 +82,7 @@ void add_beta_ratio(SideTable& table, ImageSize size, double lam, double gamma, 
     at.m2 += mass * lam * lam;
     if (paper) {
       for (const Node& node : beta_nodes_between(gamma, gamma, from, to)) {
-        const double o = paper_outside(lam, node.x);
-        at.paper += fixed_scalars(weight * node.weight, 1 - o, o, 1 - lam);
+        add_paper(at, lam, 1 - node.x, weight * node.weight);
       }
     }
   }
@@ -221,6 +231,14 @@ std::vector<Stretch> equal_boxes(ImageSize size, double most, double tolerance) 
     from = to;
   }
   return stretches;
+}
+
+std::vector<Node> paper_nodes(const LamFamily& lam, double lo, double hi, double ratio) {
+  std::vector<Node> nodes;
+  for (const auto& [from, to] : cut_beside_pole(lo, hi, (1 - ratio) / ratio)) {
+    for (const Node& node : lam.nodes(from, to)) nodes.push_back(node);
+  }
+  return nodes;
 }
 
 void add_cutmix(MomentForm& form, const LamFamily& lam, Placement placement, double weight) {

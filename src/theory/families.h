@@ -43,6 +43,11 @@ struct Stretch {
 /// its sides. most in [0, 1].
 [[nodiscard]] std::vector<Stretch> equal_boxes(ImageSize size, double most, double tolerance);
 
+/// Nodes of lam on [lo, hi] for the weight outside the box that the paper prints for hmix, which
+/// changes fast where lam is about 1 - ratio.
+[[nodiscard]] std::vector<Node> paper_nodes(const LamFamily& lam, double lo, double hi,
+                                            double ratio);
+
 /// Nodes of lam between all lams where the masks of gmix jump or bend.
 [[nodiscard]] std::vector<Node> gmix_nodes(const LamFamily& lam, Form form, ImageSize size);
 

@@ -128,7 +128,9 @@ class Lister {
       const double lo = 1 - to;
       const double hi = 1 - from;
       if (hmix) {
-        for (const Node& node : beta_nodes_between(alpha_, beta_, lo, hi)) {
+        const LamFamily lam{.fixed = {}, .alpha = alpha_, .beta = beta_};
+        for (const Node& node :
+             policy_.form == Form::paper ? paper_nodes(lam, lo, hi, ratio) : lam.nodes(lo, hi)) {
           place(weight * node.weight, node.x, ratio);
         }
         continue;
