@@ -53,7 +53,7 @@ void add_point(SideTable& table, ImageSize size, double lam, double ratio, doubl
   add_paper(at, lam, 1 - ratio, weight);
 }
 
-/// Adds lam ~ Beta for a fixed ratio: cells of constant sides, exact in lam.
+/// Adds lam ~ Beta for a fixed ratio: cells of constant sides, whose moments of lam are exact.
 void add_beta_lam(SideTable& table, ImageSize size, const LamFamily& lam, double ratio,
                   bool paper) {
   const double tolerance = area_tolerance(lam.alpha, lam.beta);
@@ -71,22 +71,129 @@ void add_beta_lam(SideTable& table, ImageSize size, const LamFamily& lam, double
   }
 }
 
-/// Adds ratio ~ Beta(gamma, gamma) at a fixed lam.
-void add_beta_ratio(SideTable& table, ImageSize size, double lam, double gamma, double weight,
-                    bool paper) {
-  for (const auto& [from, to] : equal_boxes(size, 1 - lam, area_tolerance(gamma, gamma))) {
-    SideMoments& at = entry(table, size, (1 - lam) * (from + to) / 2);
-    const double mass = weight * beta_cell_moment(gamma, gamma, from, to, 0);
-    at.m0 += mass;
-    at.m1 += mass * lam;
-    at.m2 += mass * lam * lam;
-    if (paper) {
-      for (const Node& node : beta_nodes_between(gamma, gamma, from, to)) {
-        add_paper(at, lam, 1 - node.x, weight * node.weight);
+/// Adds ratio ~ Beta(gamma, gamma). Everything is in terms of rest = 1 - ratio, which has the same
+/// law and keeps its digits next to 0.
+class DrawnRatio {
+ public:
+  /// Relative areas of boxes are at most `most`.
+  DrawnRatio(SideTable& table, ImageSize size, double gamma, double tolerance, double most,
+             bool paper)
+      : gamma_(gamma), paper_(paper) {
+    for (const Stretch& area : equal_boxes(size, 1, tolerance)) {
+      if (area.from > 0 && area.from >= most) break;
+      cells_.push_back({area, &entry(table, size, (area.from + area.to) / 2)});
+    }
+  }
+
+  /// Adds one lam.
+  void add_fixed(double lam, double weight) {
+    for (const Cell& cell : cells_) {
+      const Stretch rest{rest_at(cell.area.to, lam), rest_at(cell.area.from, lam)};
+      if (!(rest.from < rest.to)) return;
+      add(*cell.at, lam, rest, weight);
+    }
+  }
+
+  /// Adds lam ~ Beta.
+  void add_drawn(const LamFamily& lam) {
+    for (std::size_t i = 0; i < cells_.size(); ++i) {
+      const double lo = 1 - cells_[i].area.to;
+      const double hi = 1 - cells_[i].area.from;
+      const bool singular = paper_ && lo <= 0;
+      if (singular || i == 0) {
+        for (const auto& [from, to] : pieces(lo, hi, i, lam)) {
+          for (const Node& node : lam.nodes(from, to)) add_fixed(node.x, node.weight);
+        }
+        continue;
+      }
+      // Of the sides that a ratio can give only the largest have a chance that is not smooth: they
+      // are left out first and then taken from the next, so that few integrals need many lams.
+      for (const Node& node : lam.nodes(lo, hi)) add_smaller(i, node);
+      for (const auto& [from, to] : pieces(lo, hi, i, lam)) {
+        for (const Node& node : lam.nodes(from, to)) {
+          const Stretch rest{0, rest_at(cells_[i].area.from, node.x)};
+          add(*cells_[i].at, node.x, rest, node.weight);
+          add(*cells_[i - 1].at, node.x, rest, -node.weight);
+        }
       }
     }
   }
-}
+
+ private:
+  struct Cell {
+    Stretch area;
+    SideMoments* at;
+  };
+
+  /// 1 - ratio at which a box has the relative area.
+  static double rest_at(double area, double lam) {
+    if (area <= 0) return 1;
+    return lam < 1 ? std::clamp((1 - area - lam) / (1 - lam), 0.0, 1.0) : 0;
+  }
+
+  void add(SideMoments& at, double lam, Stretch rest, double weight) const {
+    if (paper_) {
+      for (const auto& [from, to] : cut_beside_pole(rest.from, rest.to, lam / (1 - lam))) {
+        for (const Node& node : beta_nodes_between(gamma_, gamma_, from, to)) {
+          add_paper(at, lam, node.x, weight * node.weight);
+        }
+      }
+      return;
+    }
+    const double mass = weight * beta_cell_moment(gamma_, gamma_, rest.from, rest.to, 0);
+    at.m0 += mass;
+    at.m1 += mass * lam;
+    at.m2 += mass * lam * lam;
+  }
+
+  /// All sides below those of cell i, which count as the next smaller.
+  void add_smaller(std::size_t i, const Node& lam) {
+    for (std::size_t k = 0; k < i; ++k) {
+      const double from = k + 1 < i ? rest_at(cells_[k].area.to, lam.x) : 0;
+      add(*cells_[k].at, lam.x, {from, rest_at(cells_[k].area.from, lam.x)}, lam.weight);
+    }
+  }
+
+  /// Pieces of [lo, hi] that shrink towards the ends where moments are powers. At hi the sides of
+  /// cell i have the chance (hi - lam)^gamma. At 0 the paper's form goes like lam^gamma.
+  [[nodiscard]] std::vector<Stretch> pieces(double lo, double hi, std::size_t i,
+                                            const LamFamily& lam) const {
+    std::vector<Stretch> result;
+    double from = lo;
+    if (paper_ && lo <= 0) {
+      // On what is left the chance times the power is 1e-12. Below 1e-26 that is so unless full
+      // boxes are common, whose outside does not matter.
+      const double cut = std::max(std::exp(-28 / (lam.alpha + gamma_)), 1e-26);
+      if (cut < hi / 2) {
+        result.push_back({lo, cut});
+        from = cut;
+      }
+    }
+    double end = hi - lo;
+    for (int k = i > 0 ? end_panels() : 0; k > 0; --k) {
+      end /= kEndFactor;
+      if (!(hi - end > from)) continue;
+      result.push_back({from, hi - end});
+      from = hi - end;
+    }
+    result.push_back({from, hi});
+    return result;
+  }
+
+  /// The panel's distance to its end grows by this; 20 nodes are then exact to 1e-12.
+  static constexpr double kEndFactor = 9;
+
+  /// Panels until the last, on which 20 nodes have an error of 20^-(2 gamma + 2), has 1e-12 of it.
+  [[nodiscard]] int end_panels() const {
+    if (gamma_ == std::floor(gamma_)) return 0;  // a polynomial
+    const double logs = std::log(1e12) / (1 + gamma_) - 2 * std::log(20.0);
+    return std::max(0, static_cast<int>(std::ceil(logs / std::log(kEndFactor))));
+  }
+
+  std::vector<Cell> cells_;
+  double gamma_;
+  bool paper_;
+};
 
 SideTable side_table(ImageSize size, const LamFamily& lam, double ratio,
                      std::optional<double> gamma, bool paper) {
@@ -99,16 +206,14 @@ SideTable side_table(ImageSize size, const LamFamily& lam, double ratio,
     }
     return table;
   }
+  const double tolerance = area_tolerance(*gamma, *gamma);
   if (lam.fixed) {
-    add_beta_ratio(table, size, *lam.fixed, *gamma, 1, paper);
+    DrawnRatio(table, size, *gamma, tolerance, 1 - *lam.fixed, paper).add_fixed(*lam.fixed, 1);
     return table;
   }
-  // The chance of a side is smooth in lam between the lams at which a ratio of 1 reaches it.
-  for (const auto& [from, to] : equal_boxes(size, 1, area_tolerance(lam.alpha, lam.beta))) {
-    for (const Node& node : lam.nodes(1 - to, 1 - from)) {
-      add_beta_ratio(table, size, node.x, *gamma, node.weight, paper);
-    }
-  }
+  // A full box takes a tiny lam and a ratio close to 1, and is rare if one of them is.
+  const double both = std::min(tolerance, area_tolerance(lam.alpha, lam.beta));
+  DrawnRatio(table, size, *gamma, both, 1, paper).add_drawn(lam);
   return table;
 }
 

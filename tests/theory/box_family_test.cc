@@ -1,6 +1,4 @@
-#include <cmath>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -60,6 +58,81 @@ TEST(PaperHmix, ResolvesRatiosNearOne) {
       listed += mask.chance * (q + n - 2 * q * n);
     }
     EXPECT_NEAR(listed, mean, kIntegrated) << size.height << " " << ratio << " " << alpha;
+  }
+}
+
+struct RatioFact {
+  std::int32_t n;
+  double alpha, beta, gamma;
+  Corner corner;
+};
+
+void expect_corner(MixPolicy policy, const RatioFact& fact) {
+  policy.method = "hmix";
+  policy.alpha = fact.alpha;
+  policy.beta = fact.beta;
+  policy.gamma = fact.gamma;
+  policy.placement = Placement::inside;
+  const Corner corner = corner_of(policy, {fact.n, fact.n});
+  SCOPED_TRACE(std::to_string(fact.n) + " alpha " + std::to_string(fact.alpha) + " gamma " +
+               std::to_string(fact.gamma));
+  EXPECT_NEAR(corner.mean, fact.corner.mean, kIntegrated);
+  EXPECT_NEAR(corner.second, fact.corner.second, kIntegrated);
+}
+
+TEST(PaperHmix, ResolvesADrawnRatioAtOneLam) {
+  struct Fact {
+    std::int32_t n;
+    double gamma, lam;
+    Corner corner;
+  };
+  for (const auto& [n, gamma, lam, corner] : {
+           Fact{1, 0.01, 1e-4, {0.0092298441570614707, 0.0046149220785307354}},
+           {1, 0.1, 0.01, {0.076361915231624581, 0.03818095761581229}},
+           {1, 0.1, 1e-4, {0.041196554994233822, 0.020598277497116911}},
+           {1, 0.5, 1e-4, {0.009999, 0.0049995}},
+           {1, 0.5, 1e-9, {3.1622776570067906e-5, 1.5811388285033955e-5}},
+           {1, 1, 0.5, {0.38629436111989062, 0.19314718055994531}},
+           {2, 0.1, 0.001, {0.12719743241958649, 0.10722111990578297}},
+           {5, 0.5, 0.001, {0.027078073441555391, 0.015078952315077289}},
+           {5, 1.3, 0.3, {0.47725515690931082, 0.27244412229636619}},
+       }) {
+    MixPolicy policy{.lam = lam, .form = Form::paper};
+    SCOPED_TRACE(lam);
+    expect_corner(policy, {n, 1, 1, gamma, corner});
+  }
+}
+
+TEST(PaperHmix, IntegratesOverLamAndRatio) {
+  const MixPolicy realised{.form = Form::paper, .label = LabelRule::realised};
+  for (const RatioFact& fact : {
+           RatioFact{1, 1, 1, 0.5, {4.0 / 15, 2.0 / 15}},
+           {1, 1, 1, 0.1, {0.20425729281957743, 0.10212864640978872}},
+           {1, 0.2, 0.2, 0.1, {0.10255740928718321, 0.051278704643591604}},
+           {1, 0.2, 3, 1, {0.13257575757575757, 0.066287878787878787}},
+           {1, 3, 3, 2.5, {0.37596908553649826, 0.18798454276824913}},
+           {3, 1, 1, 0.1, {0.33075354079494723, 0.23334250586053613}},
+           {3, 1, 1, 1.7, {0.32675597587392528, 0.19345307180111564}},
+           {3, 0.2, 0.2, 1, {0.14593635107406323, 0.086214872993966104}},
+       }) {
+    expect_corner(realised, fact);
+  }
+  const MixPolicy drawn{.form = Form::paper, .label = LabelRule::drawn};
+  expect_corner(drawn, {3, 1, 1, 0.5, {0.35581303894848358, 0.23518282203519719}});
+  expect_corner(drawn, {3, 0.2, 0.2, 0.5, {0.16417643910427704, 0.10650273799721807}});
+}
+
+TEST(CodeHmix, IntegratesOverLamAndRatio) {
+  for (const RatioFact& fact : {
+           RatioFact{4, 1, 1, 0.5, {0.34249958259229865, 0.19479001090793548}},
+           {3, 1, 1, 0.1, {0.34012781968733673, 0.1965721610323388}},
+           {3, 0.5, 0.5, 0.9, {0.25498508383922103, 0.14209377595704504}},
+           {3, 1, 1, 1.5, {0.33869823316581284, 0.18972083529033437}},
+           {3, 0.5, 0.5, 2, {0.25450959739089118, 0.14082499180365003}},
+           {2, 0.2, 3, 0.3, {0.089285714285714276, 0.047528913527849766}},
+           {2, 1, 1, 20.3, {0.33333333333333333, 0.18062708353468776}},
+       }) {
+    expect_corner({.form = Form::code}, fact);
   }
 }
 

@@ -26,7 +26,8 @@ struct Node {
 
 /// A rule for the part of Beta(a, b) on [lo, hi]: weights sum to that part's mass. Panels shrink
 /// towards 0 and 1, where the density may be singular, so integrands that are smooth on [lo, hi]
-/// are exact to about 1e-12.
+/// are exact to about 1e-12; one with a pole or a bend closer to [lo, hi] than the length of a
+/// panel is not.
 [[nodiscard]] std::vector<Node> beta_nodes_between(double a, double b, double lo, double hi);
 
 /// The size-biased mixture of the paper: the law of the weight of the sample whose label is kept,

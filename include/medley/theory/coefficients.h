@@ -19,8 +19,8 @@ struct Pixel {
   std::int32_t column = 0;
 };
 
-/// First and second moments of the partner's weight N = 1 - M over the pixels of a mask: exact, in
-/// double precision. What the second moments mean depends on the function that made them.
+/// First and second moments of the partner's weight N = 1 - M over the pixels of a mask, in
+/// closed form given lam. What the second moments mean depends on the function that made them.
 class MaskMoments {
  public:
   explicit MaskMoments(std::shared_ptr<const MomentForm> form);
@@ -65,8 +65,9 @@ class MaskMoments {
 /// multiplies gradients and Hessians in the expansion of the mixed loss,
 ///   nu_j  = E[q] + E[N_j] - 2 E[q N_j],    ~a_jk = E[N_j N_k] + E[q] - E[q N_j] - E[q N_k],
 /// q being the partner's share of the label under the policy's label rule. Expectations include
-/// lam ~ Beta(alpha, beta), unless the policy fixes lam. Boxes are integrated exactly, cell by
-/// cell.
+/// lam ~ Beta(alpha, beta), unless the policy fixes lam: exactly for mixup, bernoulli, cutmix,
+/// stochastic, gaussian-field and hmix in form code with a fixed ratio; else by quadrature, to
+/// about 1e-12. For alpha and beta above 1e6 whose sum is above 1e9 see beta_cdf.
 [[nodiscard]] MaskMoments effective_coefficients(const MixPolicy& policy, ImageSize size);
 
 /// A box of given sides with N = 1 inside and 1 - `outside` outside: coefficients for sides that no
