@@ -82,7 +82,9 @@ class DrawnRatio {
     for (const Stretch& area : equal_boxes(size, 1, tolerance)) {
       if (area.from > 0 && area.from >= most) break;
       cells_.push_back({area, &entry(table, size, (area.from + area.to) / 2)});
+      add_steps(area.from);
     }
+    std::sort(steps_.begin(), steps_.end());
   }
 
   /// Adds one lam.
@@ -102,15 +104,15 @@ class DrawnRatio {
       const bool singular = paper_ && lo <= 0;
       if (singular || i == 0) {
         for (const auto& [from, to] : pieces(lo, hi, i, lam)) {
-          for (const Node& node : lam.nodes(from, to)) add_fixed(node.x, node.weight);
+          for (const Node& node : nodes(lam, from, to)) add_fixed(node.x, node.weight);
         }
         continue;
       }
       // Of the sides that a ratio can give only the largest have a chance that is not smooth: they
       // are left out first and then taken from the next, so that few integrals need many lams.
-      for (const Node& node : lam.nodes(lo, hi)) add_smaller(i, node);
+      for (const Node& node : nodes(lam, lo, hi)) add_smaller(i, node);
       for (const auto& [from, to] : pieces(lo, hi, i, lam)) {
-        for (const Node& node : lam.nodes(from, to)) {
+        for (const Node& node : nodes(lam, from, to)) {
           const Stretch rest{0, rest_at(cells_[i].area.from, node.x)};
           add(*cells_[i].at, node.x, rest, node.weight);
           add(*cells_[i - 1].at, node.x, rest, -node.weight);
@@ -129,6 +131,30 @@ class DrawnRatio {
   static double rest_at(double area, double lam) {
     if (area <= 0) return 1;
     return lam < 1 ? std::clamp((1 - area - lam) / (1 - lam), 0.0, 1.0) : 0;
+  }
+
+  /// A ratio of large gamma is close to 1/2, and a box gains a pixel within few lams: panels are
+  /// cut at as many deviations. Beyond 8 of them the chance is 1e-15.
+  void add_steps(double area) {
+    constexpr double kLargeGamma = 20;
+    if (gamma_ <= kLargeGamma) return;
+    const double deviation = 0.5 / std::sqrt(2 * gamma_ + 1);
+    for (const int z : {-8, -4, 0, 4, 8}) {
+      const double ratio = 0.5 + z * deviation;
+      if (ratio > area) steps_.push_back(1 - area / ratio);
+    }
+  }
+
+  [[nodiscard]] std::vector<Node> nodes(const LamFamily& lam, double lo, double hi) const {
+    auto step = std::upper_bound(steps_.begin(), steps_.end(), lo);
+    if (step == steps_.end() || *step >= hi) return lam.nodes(lo, hi);
+    std::vector<Node> result;
+    for (double from = lo; from < hi; ++step) {
+      const double to = step == steps_.end() ? hi : std::min(hi, *step);
+      for (const Node& node : lam.nodes(from, to)) result.push_back(node);
+      from = to;
+    }
+    return result;
   }
 
   void add(SideMoments& at, double lam, Stretch rest, double weight) const {
@@ -191,6 +217,7 @@ class DrawnRatio {
   }
 
   std::vector<Cell> cells_;
+  std::vector<double> steps_;  // lams
   double gamma_;
   bool paper_;
 };

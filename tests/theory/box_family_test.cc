@@ -136,5 +136,30 @@ TEST(CodeHmix, IntegratesOverLamAndRatio) {
   }
 }
 
+TEST(CodeHmix, ResolvesNarrowRatios) {
+  // Integrals over the ratio of polynomials in lam.
+  for (const RatioFact& fact : {
+           RatioFact{3, 1, 1, 100, {0.33544997891270048, 0.18669938735890731}},
+           {3, 1, 1, 1000, {0.33519923133801042, 0.18656480093133883}},
+           {4, 1, 1, 100000, {0.34104926697415134, 0.18752087029119096}},
+       }) {
+    expect_corner({.form = Form::code}, fact);
+  }
+}
+
+TEST(Hmix, WithARatioNarrowerThanNumbersHasTheRatioOfOneHalf) {
+  for (const Form form : {Form::code, Form::paper}) {
+    MixPolicy policy{.method = "hmix", .form = form, .ratio = 0.5};
+    const std::vector<double> fixed = effective_coefficients(policy, {5, 3}).map();
+    for (const double gamma : {1e20, 1e36}) {
+      policy.gamma = gamma;
+      const std::vector<double> drawn = effective_coefficients(policy, {5, 3}).map();
+      for (std::size_t i = 0; i < fixed.size(); ++i) {
+        EXPECT_NEAR(drawn[i], fixed[i], kIntegrated) << gamma;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace medley::theory
