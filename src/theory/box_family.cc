@@ -78,7 +78,8 @@ class DrawnRatio {
   /// Relative areas of boxes are at most `most`.
   DrawnRatio(SideTable& table, ImageSize size, double gamma, double tolerance, double most,
              bool paper)
-      : gamma_(gamma), paper_(paper) {
+      : gamma_(gamma), rounded_(beta_cdf(gamma, gamma, kRounded)), paper_(paper) {
+    if (rounded_ < kRare) rounded_ = 0;
     for (const Stretch& area : equal_boxes(size, 1, tolerance)) {
       if (area.from > 0 && area.from >= most) break;
       cells_.push_back({area, &entry(table, size, (area.from + area.to) / 2)});
@@ -159,6 +160,11 @@ class DrawnRatio {
 
   void add(SideMoments& at, double lam, Stretch rest, double weight) const {
     if (paper_) {
+      if (rounded_ > 0 && rest.from < kRounded) {
+        const double mass = rest.to < kRounded ? beta_cdf(gamma_, gamma_, rest.to) : rounded_;
+        add_paper(at, lam, 0, weight * (mass - beta_cdf(gamma_, gamma_, rest.from)));
+        rest.from = std::min(kRounded, rest.to);
+      }
       for (const auto& [from, to] : cut_beside_pole(rest.from, rest.to, lam / (1 - lam))) {
         for (const Node& node : beta_nodes_between(gamma_, gamma_, from, to)) {
           add_paper(at, lam, node.x, weight * node.weight);
@@ -187,9 +193,10 @@ class DrawnRatio {
     std::vector<Stretch> result;
     double from = lo;
     if (paper_ && lo <= 0) {
-      // On what is left the chance times the power is 1e-12. Below 1e-26 that is so unless full
-      // boxes are common, whose outside does not matter.
-      const double cut = std::max(std::exp(-28 / (lam.alpha + gamma_)), 1e-26);
+      // On what is left the chance times the power is 1e-12; or, if small rests are rounded to 0,
+      // nothing changes fast.
+      const double cut =
+          std::max(std::exp(-28 / (lam.alpha + gamma_)), rounded_ > 0 ? 2 * kRounded : 0);
       if (cut < hi / 2) {
         result.push_back({lo, cut});
         from = cut;
@@ -219,6 +226,7 @@ class DrawnRatio {
   std::vector<Cell> cells_;
   std::vector<double> steps_;  // lams
   double gamma_;
+  double rounded_;  // chance of a ratio that is rounded to 1
   bool paper_;
 };
 

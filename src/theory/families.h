@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -27,9 +28,13 @@ struct LamFamily {
   [[nodiscard]] LabelMoments label_moments(LabelMoments realised) const;
 };
 
-/// Masks that only rounding makes (full boxes at tiny lams, no kernel where lam is rounded to 1)
-/// count where they are at least so likely; below, moments are those of exact numbers.
+/// Masks that only rounding makes (full boxes at tiny lams, no kernel where lam is rounded to 0 or
+/// 1, the paper's hmix where the ratio is rounded to 1) count where they are at least so likely;
+/// below, moments are those of exact numbers.
 inline constexpr double kRare = 1e-6;
+
+/// A draw whose distance to 1 is below this is rounded to 1.
+inline constexpr double kRounded = std::numeric_limits<double>::epsilon() / 2;
 
 /// The tolerance of the areas of boxes, kAreaTolerance of plan/box.h; 0 where lams that small are
 /// rare.

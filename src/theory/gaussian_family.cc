@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <utility>
 
@@ -48,7 +47,6 @@ std::vector<Node> joined(std::vector<Node> nodes, const std::vector<Node>& more)
 /// Nodes on [from, 1], where a kernel is one pixel. Labels are affine in lam, so one lam stands for
 /// all; those that the sampler rounds to 1 have no kernel.
 std::vector<Node> one_pixel_nodes(const LamFamily& family, double from) {
-  constexpr double kRounded = std::numeric_limits<double>::epsilon() / 2;
   const double rounded = beta_cdf(family.beta, family.alpha, kRounded);
   const double none = rounded < kRare ? 0 : rounded;
   const double mass = family.moment(from, 1, 0) - none;

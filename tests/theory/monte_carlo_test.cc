@@ -88,6 +88,9 @@ TEST(MonteCarlo, AgreesWhereLamIsOftenAnEnd) {
   for (const Form form : {Form::code, Form::paper, Form::calibrated}) {
     expect_agreement({.method = "gmix", .alpha = 0.05, .form = form}, {4, 3}, true);
   }
+  // Ratios are, too; what clipping leaves of a full box shows the outside.
+  expect_agreement({.method = "hmix", .alpha = 0.02, .form = Form::paper, .gamma = 0.02}, {5, 3},
+                   true);
   // One in four is 0, where there is no kernel for the own image either.
   expect_agreement({.method = "gmix", .alpha = 0.001, .form = Form::code}, {8, 8}, true);
 }
