@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import sys
+from contextlib import nullcontext
 from typing import Any, Sequence
 
 from . import _core
@@ -251,8 +252,14 @@ class CuPy(Framework):
 
         self._cupy = cupy
 
+    # What is made is on the current device, and each device has a current stream of its own.
+
     def stream(self, array: Any) -> tuple[int, int | None]:
-        return self._cupy.cuda.get_current_stream().ptr, -1
+        return self._current_stream(array).ptr, -1
+
+    def _current_stream(self, array: Any) -> Any:
+        with array.device:
+            return self._cupy.cuda.get_current_stream()
 
     def is_cuda(self, array: Any) -> bool:
         return True
@@ -273,18 +280,25 @@ class CuPy(Framework):
         return _channels_last(array.strides)
 
     def empty(self, like: Any, shape: Sequence[int], dtype: Any, channels_last: bool) -> Any:
-        if channels_last:
-            n, c, h, w = shape
-            return self._cupy.empty((n, h, w, c), dtype).transpose(0, 3, 1, 2)
-        return self._cupy.empty(shape, dtype)
+        with like.device:
+            if channels_last:
+                n, c, h, w = shape
+                return self._cupy.empty((n, h, w, c), dtype).transpose(0, 3, 1, 2)
+            return self._cupy.empty(shape, dtype)
 
     def adopt(self, buffer: _core.Buffer, like: Any = None) -> Any:
         import numpy
 
-        return self._cupy.asarray(numpy.asarray(buffer))
+        with nullcontext() if like is None else like.device:
+            return self._cupy.asarray(numpy.asarray(buffer))
 
     def host(self, array: Any) -> Any:
-        return self._cupy.asnumpy(array)
+        with array.device:
+            return self._cupy.asnumpy(array)
+
+    def overwrite(self, array: Any, value: Any) -> None:
+        with array.device:
+            array[...] = value
 
 
 class Jax(Framework):

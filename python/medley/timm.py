@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import _core
+from ._arrays import framework_of
 from .labels import mix_labels
 from .mixers import Mix
 from .pixels import run
@@ -148,7 +149,8 @@ class Mixup:
             plan = self._plan_at(place, len(x), (x.shape[-2], x.shape[-1]))
             targets = self._targets(plan, target)
             if self.method in _NEVER_IN_PLACE or _core.image_info(x)["copied"]:
-                x[...] = run(plan, x, None, False, "nchw", None, None, self._options)
+                mixed = run(plan, x, None, False, "nchw", None, None, self._options)
+                framework_of(x).overwrite(x, mixed)
             else:
                 x = run(plan, x, None, True, "nchw", None, None, self._options)
         return x, targets
