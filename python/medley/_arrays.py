@@ -90,6 +90,10 @@ class Framework:
         """The array in host memory."""
         return array
 
+    def dense(self, array: Any, dtype: str | None = None) -> Any:
+        """The array, or a copy on its GPU without gaps and of that dtype where there are such."""
+        return array
+
     def check_constant(self, name: str, array: Any) -> None:
         """Throws if gradients are asked for."""
 
@@ -243,6 +247,9 @@ class Torch(Framework):
     def host(self, array: Any) -> Any:
         return array.cpu()
 
+    def dense(self, array: Any, dtype: str | None = None) -> Any:
+        return (array if dtype is None else array.to(getattr(self._torch, dtype))).contiguous()
+
 
 class CuPy(Framework):
     single_weights = True
@@ -295,6 +302,10 @@ class CuPy(Framework):
     def host(self, array: Any) -> Any:
         with array.device:
             return self._cupy.asnumpy(array)
+
+    def dense(self, array: Any, dtype: str | None = None) -> Any:
+        with array.device:
+            return self._cupy.ascontiguousarray(array, dtype)
 
     def overwrite(self, array: Any, value: Any) -> None:
         with array.device:

@@ -17,7 +17,7 @@ except ImportError:  # Python 3.10
 from . import _core
 from ._arrays import dtype_name, framework_of
 from .labels import MixedLabels, as_array, mix_targets
-from .pixels import finished, output_for
+from .pixels import finished, output_for, readable
 
 
 def _whole_number(name: str, value: Any) -> int:
@@ -196,10 +196,11 @@ class Mix:
         target = output_for(
             framework, images, out, inplace, self.layout, self.out_layout, self.dtype
         )
+        source = readable(framework, images, self.layout, dlpack_stream)
         settings = self._settings if threads is None else self._settings_with(threads)
         labels = as_array(labels)
         terms, others = _core.step(
-            self._sampler, settings, images, target, labels, *place, stream, dlpack_stream
+            self._sampler, settings, source, target, labels, *place, stream, dlpack_stream
         )
         x = finished(framework, images, target, out, inplace, stream)
         return x if labels is None else (x, self._labels_of(terms, others, labels))

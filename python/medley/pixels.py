@@ -64,10 +64,19 @@ def run(
     stream, dlpack_stream = framework.stream(images)
     name = None if dtype is None else dtype_name(dtype)
     target = output_for(framework, images, out, inplace, layout, out_layout, name, plan)
+    source = readable(framework, images, layout, dlpack_stream)
     _core.apply(
-        plan, images, target, layout, out_layout or layout, options, stream, dlpack_stream
+        plan, source, target, layout, out_layout or layout, options, stream, dlpack_stream
     )
     return finished(framework, images, target, out, inplace, stream)
+
+
+def readable(framework: Framework, images: Any, layout: str, dlpack_stream: int | None) -> Any:
+    """The images, or a copy on their GPU if they have strides that the kernels cannot take. In host
+    memory the extension copies."""
+    if framework.is_cuda(images) and _core.image_info(images, layout, dlpack_stream)["copied"]:
+        return framework.dense(images)
+    return images
 
 
 def finished(

@@ -78,6 +78,13 @@ bool fit(const Axes& axes, std::int64_t size, Layout layout, BatchStrides& strid
          strides.image >= image;
 }
 
+[[noreturn]] void fail_strides(const char* name) {
+  throw InvalidArgument(fmt::format(
+      "{} must have contiguous rows (or contiguous pixels, channels last) that do not overlap; "
+      "pass a contiguous array",
+      name));
+}
+
 }  // namespace
 
 DType pixel_type(Element element, const char* name) {
@@ -114,12 +121,7 @@ Images::Images(py::handle object, const ArrayRequest& request, Layout axes)
     view_.layout = layout;
     if (aligned && fit(a, size, layout, view_.strides)) return;
   }
-  if (request.writable || array_.device().cuda) {
-    throw InvalidArgument(fmt::format(
-        "{} must have contiguous rows (or contiguous pixels, channels last) that do not overlap; "
-        "pass a contiguous array",
-        request.name));
-  }
+  if (request.writable) fail_strides(request.name);
   copied_ = true;
   view_.data = nullptr;
   view_.layout = array_.shape().size() == 4 ? axes : Layout::nchw;
@@ -129,6 +131,7 @@ Images::Images(py::handle object, const ArrayRequest& request, Layout axes)
 Images Images::input(py::handle object, Layout axes, std::optional<std::int64_t> stream) {
   Images images = uncopied(object, axes, stream);
   if (!images.copied()) return images;
+  if (images.device().cuda) fail_strides("images");  // the package hands over a copy
   const py::gil_scoped_release release;
   const Array& array = images.array_;
   images.copy_ = result_memory(static_cast<std::size_t>(array.values() * size_of(array.element())));

@@ -17,7 +17,7 @@ class Images {
   /// For reading. Strides that the kernels cannot take (negative, zero, with gaps between pixels)
   /// are copied; on a GPU they are refused.
   static Images input(py::handle object, Layout axes, std::optional<std::int64_t> stream);
-  /// As `input`, but view().data is null where a copy would be needed.
+  /// As `input`, but view().data is null where a copy would be needed, on a GPU too.
   static Images uncopied(py::handle object, Layout axes, std::optional<std::int64_t> stream);
   /// For writing. Such strides are refused.
   static Images output(py::handle object, Layout axes, std::optional<std::int64_t> stream);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import types
 
 import numpy as np
@@ -10,6 +11,90 @@ import pytest
 import medley
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+import medley.timm  # noqa: E402
+
+
+class OnGpu:
+    """An array that says it is on a GPU: for calls that do not touch its memory."""
+
+    def __init__(self, tensor):
+        self.tensor = tensor
+
+    def __dlpack_device__(self):
+        return 2, 0  # CUDA
+
+    def __dlpack__(self, stream=None):
+        capsule = torch.utils.dlpack.to_dlpack(self.tensor)
+        pointer = ctypes.pythonapi.PyCapsule_GetPointer
+        pointer.restype, pointer.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
+        device = ctypes.c_int32.from_address(pointer(capsule, b"dltensor") + 8)  # after the data
+        device.value = 2
+        return capsule
+
+
+@pytest.fixture
+def as_if_cuda(monkeypatch):
+    """Tensors are CUDA's to the package, in host memory to the extension."""
+    monkeypatch.setattr(medley._arrays.Torch, "is_cuda", lambda self, tensor: True)
+
+
+def strided():
+    """Tensors (4, 3, 8, 8) that the kernels cannot take as they are."""
+    whole = torch.rand(4, 3, 16, 16)
+    return {
+        "every other pixel": whole[:, :, ::2, ::2],
+        "transposed": whole[:, :, :8, :8].transpose(2, 3),
+        "expanded": torch.rand(4, 1, 8, 8).expand(4, 3, 8, 8),
+        "channels last": torch.rand(4, 16, 8, 3).permute(0, 3, 1, 2)[:, :, ::2],
+    }
+
+
+KERNELS_TAKE = ("channels last",)
+
+
+@pytest.mark.parametrize("kind", strided())
+def test_strides_that_the_kernels_cannot_take_are_known_on_a_gpu(kind):
+    images = OnGpu(strided()[kind])
+    info = medley._core.image_info(images)
+    assert info["cuda"] and info["copied"] == (kind not in KERNELS_TAKE)
+    if info["copied"]:
+        plan = medley.Mixup(seed=1).plan(batch=4, size=8)
+        options = medley._core.Options()
+        with pytest.raises(ValueError, match="images must have contiguous rows"):
+            medley._core.apply(plan, images, images, "nchw", "nchw", options)
+
+
+@pytest.mark.parametrize("kind", strided())
+def test_strided_images_are_copied_on_their_gpu(kind, as_if_cuda, monkeypatch):
+    images = strided()[kind]
+    expected = medley.CutMix(seed=1)(images.clone().contiguous())
+    copies = []
+    dense = medley._arrays.Torch.dense
+    monkeypatch.setattr(
+        medley._arrays.Torch, "dense", lambda self, t: copies.append(t) or dense(self, t)
+    )
+    assert torch.equal(medley.CutMix(seed=1)(images, threads=1), expected)
+    plan = medley.CutMix(seed=1).plan(batch=4, size=8)
+    assert torch.equal(medley.apply(plan, images), expected)
+    assert len(copies) == (0 if kind in KERNELS_TAKE else 2)
+    assert all(copied is images for copied in copies)
+
+
+@pytest.mark.parametrize("kind", ["every other pixel", "transposed", "channels last"])
+def test_strided_images_are_overwritten_on_their_gpu(kind, as_if_cuda):
+    plan = medley.CutMix(seed=1).plan(batch=4, size=8)
+    for call in (
+        lambda x: medley.CutMix(seed=1)(x, inplace=True),
+        lambda x: medley.apply(plan, x, inplace=True),
+    ):
+        images = strided()[kind]
+        expected = medley.apply(plan, images.contiguous())
+        assert call(images) is images
+        assert torch.equal(images, expected)
+    images = strided()[kind]
+    expected, _ = medley.timm.Mixup(num_classes=4)(images.contiguous(), torch.arange(4))
+    assert medley.timm.Mixup(num_classes=4)(images, torch.arange(4))[0] is images
+    assert torch.equal(images, expected)
 
 
 # JAX and CuPy, by stand-ins
@@ -59,6 +144,7 @@ def cupy():
         empty=lambda shape, dtype: np.empty(shape, dtype).view(Array),
         asarray=lambda array: array.view(Array),
         asnumpy=lambda array: (np.array(array), Device.current[-1]),
+        ascontiguousarray=lambda array, dtype: np.array(array, dtype).view(Array),
     )
     return framework
 
@@ -72,6 +158,7 @@ def test_cupy_arrays_are_made_on_the_device_of_their_like(cupy):
         cupy.empty_like(like),
         cupy.empty(like, (2, 3, 4, 4), "uint8", True),
         cupy.adopt(buffer, like),
+        cupy.dense(like, "int64"),
     ):
         assert made.device.number == 1
     assert cupy.adopt(buffer).device.number == 0

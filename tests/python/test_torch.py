@@ -483,6 +483,33 @@ def test_cuda_tensors_are_overwritten():
         assert torch.allclose(b.cpu(), targets, atol=1e-6)
 
 
+def test_strided_cuda_tensors():
+    if not torch.cuda.is_available():
+        pytest.skip("no CUDA device")
+    if not medley._core.has_cuda:
+        pytest.skip("built without CUDA")
+    whole, labels = torch.rand(6, 3, 32, 32), torch.arange(6)
+    for cut in (
+        lambda t: t[:, :, ::2, ::2],
+        lambda t: t.transpose(2, 3),
+        lambda t: t[:, :1].expand(6, 3, 32, 32),
+        lambda t: t.permute(0, 2, 3, 1)[:, :, ::2].permute(0, 3, 1, 2),
+    ):
+        images, on_gpu = cut(whole), cut(whole.cuda())
+        x = medley.CutMix(seed=1)(images)
+        assert torch.equal(medley.CutMix(seed=1)(on_gpu).cpu(), x)
+        plan = medley.CutMix(seed=1).plan(batch=6, size=tuple(images.shape[2:]))
+        assert torch.equal(medley.apply(plan, on_gpu).cpu(), x)
+    for call in (
+        lambda t: medley.CutMix(seed=1)(t, inplace=True),
+        lambda t: medley.timm.Mixup(num_classes=6)(t, labels.to(t.device))[0],
+    ):
+        images, on_gpu = whole[:, :, ::2, ::2].contiguous(), whole.cuda()[:, :, ::2, ::2]
+        expected = call(images)
+        assert call(on_gpu) is on_gpu
+        assert torch.equal(on_gpu.cpu(), expected)
+
+
 def test_what_cannot_be_mixed_in_place_is_copied_back(monkeypatch):
     images = torch.rand(4, 3, 8, 8).contiguous(memory_format=torch.channels_last)
     expected = medley.CutMix(seed=1)(images)
