@@ -30,8 +30,8 @@ Buffer weights_buffer(const MixedLabels& labels, bool single) {
   return {Element::f32, shape, std::vector<float>(labels.weights.begin(), labels.weights.end())};
 }
 
-Array class_labels(const py::object& labels) {
-  Array array(labels, {.name = "labels"});
+Array class_labels(const py::object& labels, std::optional<std::int64_t> stream = {}) {
+  Array array(labels, {.name = "labels", .stream = stream});
   if (array.shape().size() != 1) {
     throw InvalidArgument(
         fmt::format("labels must have one axis, a class per image, got {}", describe(array)));
@@ -154,7 +154,7 @@ std::span<T> device_span(const Array& array, Element element, const char* name) 
 void mix_classes_cuda(const Plan& plan, const py::object& labels, const py::object& classes,
                       const py::object& weights, std::int64_t stream,
                       std::optional<std::int64_t> dlpack_stream) {
-  const Array in(labels, {.name = "labels", .stream = dlpack_stream});
+  const Array in = class_labels(labels, dlpack_stream);
   const Array to_classes(classes, {.name = "classes", .writable = true, .stream = dlpack_stream});
   const Array to_weights(weights, {.name = "weights", .writable = true, .stream = dlpack_stream});
   const auto from = device_span<const std::int64_t>(in, Element::i64, "labels");

@@ -97,6 +97,14 @@ def test_strided_images_are_overwritten_on_their_gpu(kind, as_if_cuda):
     assert torch.equal(images, expected)
 
 
+def test_class_labels_on_a_gpu_have_one_axis():
+    plan = medley.Mixup(seed=1).plan(batch=4, size=8)
+    one_hot = OnGpu(torch.eye(4, dtype=torch.int64))
+    classes, weights = OnGpu(torch.zeros(4, 2, dtype=torch.int64)), OnGpu(torch.zeros(4, 2))
+    with pytest.raises(ValueError, match="labels must have one axis, .* got int64 of shape 4x4"):
+        medley._core.mix_classes_cuda(plan, one_hot, classes, weights, 0, -1)
+
+
 # JAX and CuPy, by stand-ins
 
 

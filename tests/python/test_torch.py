@@ -510,6 +510,19 @@ def test_strided_cuda_tensors():
         assert torch.equal(on_gpu.cpu(), expected)
 
 
+def test_cuda_class_labels_have_one_axis():
+    if not torch.cuda.is_available():
+        pytest.skip("no CUDA device")
+    if not medley._core.has_cuda:
+        pytest.skip("built without CUDA")
+    images = torch.rand(6, 3, 32, 32).cuda()
+    for labels in (torch.eye(6, dtype=torch.int64), torch.arange(6)[:, None], torch.eye(6).bool()):
+        mix = medley.Mixup()
+        with pytest.raises(ValueError, match="labels must have one axis"):
+            mix(images, labels.cuda())
+        assert mix.step == 0
+
+
 def test_what_cannot_be_mixed_in_place_is_copied_back(monkeypatch):
     images = torch.rand(4, 3, 8, 8).contiguous(memory_format=torch.channels_last)
     expected = medley.CutMix(seed=1)(images)
