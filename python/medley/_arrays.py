@@ -391,6 +391,11 @@ def _find(kind: type) -> Framework:
     return _known.setdefault("", Framework())
 
 
+def on_host(array: Any) -> Any:
+    """An array in host memory; anything else as it is."""
+    return framework_of(array).host(array)
+
+
 def numpy_framework() -> Framework:
     """For results of calls that had no array: NumPy, or memory views without it."""
     if "numpy" not in _known:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Iterator
 
 from . import _core
-from ._arrays import framework_of
+from ._arrays import framework_of, on_host
 
 
 class MixedLabels:
@@ -106,7 +106,7 @@ class MixedLabels:
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         import numpy
 
-        return numpy.asarray(self.soft(), dtype=dtype)
+        return numpy.asarray(on_host(self.soft()), dtype=dtype)
 
     def __iter__(self) -> Iterator[Any]:
         return iter((self.y_a, self.y_b, self.weight))

@@ -15,7 +15,7 @@ except ImportError:  # Python 3.10
     from typing_extensions import Unpack
 
 from . import _core
-from ._arrays import dtype_name, framework_of
+from ._arrays import dtype_name, framework_of, on_host
 from .labels import MixedLabels, as_array, mix_targets
 from .pixels import finished, output_for, readable
 
@@ -43,7 +43,7 @@ def _own(name: str, value: Any) -> Any:
     if name in ("mean", "std"):
         return tuple(array("d", list(value)))
     if name == "masks" and not isinstance(value, memoryview):  # of which there are no copies
-        return copy.deepcopy(value.detach() if hasattr(value, "detach") else value)
+        return copy.deepcopy(on_host(value.detach() if hasattr(value, "detach") else value))
     return value
 
 
@@ -250,7 +250,7 @@ class Mix:
         height, width = size if isinstance(size, (tuple, list)) else (size, size)
         return self._sampler.plan(
             height, width, batch, first, -1 if count is None else count, epoch, dataset_size,
-            labels, order, threads,
+            on_host(labels), on_host(order), threads,
         )  # fmt: skip
 
     @property

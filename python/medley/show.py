@@ -6,7 +6,7 @@ import sys
 from typing import Any, Iterable, Sequence
 
 from . import _core
-from ._arrays import numpy_framework
+from ._arrays import numpy_framework, on_host
 from .mixers import Mix
 
 _OF_THE_SHEET = ("lam", "pairing", "mode", "same_class", "other_class")
@@ -41,7 +41,8 @@ def show(
         options = {k: v for k, v in options.items() if v is not None and k not in _OF_THE_SHEET}
         note = ", ".join(f"{k} {v}" for k, v in options.items() if isinstance(v, (int, float, str)))
         rows.append((method, note, method, options))
-    sheet = _core.sheet(rows, list(images), tile, list(lams), seed, title, caption, False)
+    sources = [on_host(image) for image in images]
+    sheet = _core.sheet(rows, sources, tile, list(lams), seed, title, caption, False)
     array = numpy_framework().adopt(sheet)
     return sys.modules[__name__].Picture(array) if hasattr(array, "view") else array
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from . import _core
-from ._arrays import numpy_framework
+from ._arrays import numpy_framework, on_host
 from .mixers import Mix
 
 __all__ = [
@@ -33,6 +33,7 @@ def _array(buffer: _core.Buffer) -> Any:
 
 
 def _policy(method: str | Mix, options: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    options = {name: on_host(value) for name, value in options.items()}
     if isinstance(method, Mix):
         return method.method, {**method.options, **options}
     return method, options
@@ -66,7 +67,7 @@ class Moments:
 
     def quadratic(self, v: Any) -> float:
         """The sum over pairs of pixels of v_j E[N_j N_k] v_k, for v of shape (H, W)."""
-        return self._core.quadratic(v)
+        return self._core.quadratic(on_host(v))
 
 
 def coefficients(method: str | Mix, size: int | tuple[int, int], **options: Any) -> Moments:
@@ -179,12 +180,12 @@ def check_design(
     moments: a profile (H, W) by displacement, or, with `size`, a matrix (P, P) over its pixels.
     Returns feasible, the smallest and largest eigenvalue, and the distance to the nearest that is.
     """
-    return _core.theory.check_design(moments, size, mean)
+    return _core.theory.check_design(on_host(moments), size, mean)
 
 
 def nearest_feasible(moments: Any, mean: float, size: int | tuple[int, int] | None = None) -> Any:
     """The nearest possible matrix, float64 of shape (P, P), for `medley.Design.dense`."""
-    return _array(_core.theory.nearest_feasible(moments, size, mean))
+    return _array(_core.theory.nearest_feasible(on_host(moments), size, mean))
 
 
 def partial_grad_prod(
@@ -197,5 +198,5 @@ def partial_grad_prod(
     "map" or "none". Returns the maximum and the mean over the images, float64 of shape
     (2H-1, 2W-1), displacement (0, 0) in the middle.
     """
-    largest, mean = _core.theory.grad_prod(gradients, magnitude, normalise)
+    largest, mean = _core.theory.grad_prod(on_host(gradients), magnitude, normalise)
     return _array(largest), _array(mean)

@@ -11,6 +11,7 @@
 #include "python/array.h"
 #include "python/buffer.h"
 #include "python/convert.h"
+#include "python/framework.h"
 
 namespace medley::python {
 namespace {
@@ -22,10 +23,11 @@ struct Design {
   py::tuple arguments;
 };
 
-/// What stays as it is when the caller's array changes; memory views do not pickle anyway.
+/// What stays as it is when the caller's array changes, in host memory; memory views do not pickle
+/// anyway.
 py::object copied(const py::object& array) {
   if (PyMemoryView_Check(array.ptr())) return array;
-  return py::module_::import("copy").attr("deepcopy")(array);
+  return py::module_::import("copy").attr("deepcopy")(on_host(array));
 }
 
 std::vector<double> square(py::handle object, const char* name, std::int64_t side) {
@@ -37,8 +39,10 @@ std::vector<double> square(py::handle object, const char* name, std::int64_t sid
   return doubles(array, name);
 }
 
-Design dense(const py::object& size, const py::object& matrix, const py::object& nu) {
+Design dense(const py::object& size, const py::object& given, const py::object& given_nu) {
   const ImageSize s = size_from(size);
+  const py::object matrix = copied(given);
+  const py::object nu = copied(given_nu);
   std::vector<double> mean;
   if (PyFloat_Check(nu.ptr()) != 0 || PyLong_Check(nu.ptr()) != 0) {
     mean.assign(static_cast<std::size_t>(s.pixels()), nu.cast<double>());
@@ -47,10 +51,12 @@ Design dense(const py::object& size, const py::object& matrix, const py::object&
   }
   const std::vector<double> moments = square(matrix, "matrix", s.pixels());
   return {std::make_shared<GaussianDesign>(GaussianDesign::dense(s, moments, mean)), "dense",
-          py::make_tuple(size, copied(matrix), copied(nu))};
+          py::make_tuple(size, matrix, nu)};
 }
 
-Design kronecker(const py::object& rows, const py::object& columns, double mean) {
+Design kronecker(const py::object& given_rows, const py::object& given_columns, double mean) {
+  const py::object rows = copied(given_rows);
+  const py::object columns = copied(given_columns);
   const auto side = [](py::handle object, const char* name) {
     const Array array(object, {.name = name});
     return array.shape().empty() ? 0 : array.shape().front();
@@ -61,7 +67,7 @@ Design kronecker(const py::object& rows, const py::object& columns, double mean)
   const std::vector<double> c = square(columns, "columns", width);
   return {std::make_shared<GaussianDesign>(GaussianDesign::kronecker(
               r, static_cast<std::int32_t>(height), c, static_cast<std::int32_t>(width), mean)),
-          "kronecker", py::make_tuple(copied(rows), copied(columns), mean)};
+          "kronecker", py::make_tuple(rows, columns, mean)};
 }
 
 Design smooth(const py::object& size, double sigma, double length, double mean) {

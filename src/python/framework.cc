@@ -205,6 +205,10 @@ NewArray new_array(Framework framework, py::handle like, const Array& array) {
   return {call(torch.from_dlpack, capsule), data};
 }
 
+py::object on_host(const py::object& array) {
+  return py::module_::import("medley._arrays").attr("on_host")(array);
+}
+
 void bind_framework(py::module_& module) {
   module.def(
       "set_numpy", [](const py::object& array) { numpy.array = keep(array); }, py::arg("array"));

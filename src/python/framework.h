@@ -59,6 +59,9 @@ struct NewArray {
 /// `array`, which is `like` as it was read.
 [[nodiscard]] NewArray new_array(Framework framework, py::handle like, const Array& array);
 
+/// An array, or whatever else it is, brought to host memory by its framework.
+[[nodiscard]] py::object on_host(const py::object& array);
+
 void bind_framework(py::module_& module);
 
 }  // namespace medley::python

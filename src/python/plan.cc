@@ -9,6 +9,7 @@
 
 #include "medley/error.h"
 #include "python/buffer.h"
+#include "python/framework.h"
 
 namespace medley::python {
 namespace {
@@ -66,7 +67,7 @@ MixEntry adopt(MixPlan& to, const MixPlan& from, MixEntry entry) {
 }
 
 std::shared_ptr<Plan> choose(const Plan& self, const Plan& other, const py::object& take) {
-  const std::vector<std::int64_t> chosen = integers(Array(take, {.name = "take"}), "take");
+  const std::vector<std::int64_t> chosen = integers(Array(on_host(take), {.name = "take"}), "take");
   const MixPlan& a = self.plan();
   const MixPlan& b = other.plan();
   if (!(a.size == b.size) || a.base != b.base || a.entries.size() != b.entries.size() ||

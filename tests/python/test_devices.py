@@ -7,8 +7,10 @@ import types
 
 import numpy as np
 import pytest
+from conftest import random_images
 
 import medley
+import medley.theory
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 import medley.timm  # noqa: E402
@@ -30,6 +32,26 @@ class OnGpu:
         device = ctypes.c_int32.from_address(pointer(capsule, b"dltensor") + 8)  # after the data
         device.value = 2
         return capsule
+
+
+class Gpu(medley._arrays.Framework):
+    """The framework of these."""
+
+    def is_cuda(self, array):
+        return True
+
+    def host(self, array):
+        return array.tensor
+
+    def adopt(self, buffer, like=None):
+        return OnGpu(torch.from_dlpack(buffer.__dlpack__()))
+
+
+@pytest.fixture
+def on_gpu(monkeypatch):
+    """Makes such arrays."""
+    monkeypatch.setitem(medley._arrays._of_type, OnGpu, Gpu())
+    return lambda array: OnGpu(torch.as_tensor(array))
 
 
 @pytest.fixture
@@ -103,6 +125,43 @@ def test_class_labels_on_a_gpu_have_one_axis():
     classes, weights = OnGpu(torch.zeros(4, 2, dtype=torch.int64)), OnGpu(torch.zeros(4, 2))
     with pytest.raises(ValueError, match="labels must have one axis, .* got int64 of shape 4x4"):
         medley._core.mix_classes_cuda(plan, one_hot, classes, weights, 0, -1)
+
+
+def test_soft_labels_of_a_gpu_become_arrays(on_gpu):
+    y = medley.MixedLabels(on_gpu([[0, 1], [1, 1]]), on_gpu([[0.25, 0.75], [0.5, 0.5]]), 3)
+    assert isinstance(y.soft(), OnGpu)
+    assert np.array_equal(np.asarray(y), [[0.25, 0.75, 0], [0, 1, 0]])
+
+
+def test_what_is_computed_on_the_host_takes_arrays_of_a_gpu(on_gpu):
+    theory = medley.theory
+    gradients = np.random.default_rng(0).normal(size=(2, 3, 4, 5))
+    profile = theory.profile("smooth", 0.5, (4, 4))
+    masks = np.linspace(0, 1, 16, dtype=np.float32).reshape(1, 4, 4)
+    labels, order = np.array([0, 0, 0, 1, 1, 1]), np.arange(6)[::-1].copy()
+    matrix, rows = np.full((2, 2), 0.3), np.array([[0.3, 0.25], [0.25, 0.3]])
+    moments = theory.coefficients("mixup", 4, lam=0.3)
+    one, other = (medley.Mixup(seed=seed).plan(batch=6, size=4) for seed in (1, 2))
+    same = medley.Mixup(seed=1, same_class=True)
+    picture = random_images((8, 8, 3), "uint8")
+    design = medley.Design
+    for call in (
+        lambda a: theory.partial_grad_prod(a(gradients)),
+        lambda a: theory.check_design(a(profile), 0.5),
+        lambda a: theory.nearest_feasible(a(profile), 0.5),
+        lambda a: moments.quadratic(a(profile)),
+        lambda a: theory.monte_carlo("custom", 4, draws=64, masks=a(masks))[0].value,
+        lambda a: medley.Custom(a(masks)).plan(batch=2, size=4),
+        lambda a: same.plan(batch=6, size=4, labels=a(labels)),
+        lambda a: one.choose(other, a(labels)),
+        lambda a: medley.Mixup(pairing="dataset").plan(
+            batch=3, size=4, dataset_size=6, order=a(order)
+        ),
+        lambda a: medley.show("mixup", images=[a(picture)], tile=16, lams=[0.5]),
+        lambda a: design.dense((1, 2), a(matrix), a(np.full(2, 0.5))).mean,
+        lambda a: design.kronecker(a(rows), a(np.eye(1)), 0.5).size,
+    ):
+        np.testing.assert_equal(call(on_gpu), call(np.asarray))
 
 
 # JAX and CuPy, by stand-ins

@@ -12,6 +12,7 @@ import medley
 import statement
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+import medley.theory  # noqa: E402
 import medley.timm  # noqa: E402
 import medley.torch  # noqa: E402
 import medley.torchvision  # noqa: E402
@@ -521,6 +522,17 @@ def test_cuda_class_labels_have_one_axis():
         with pytest.raises(ValueError, match="labels must have one axis"):
             mix(images, labels.cuda())
         assert mix.step == 0
+
+
+def test_what_is_computed_on_the_host_takes_cuda_tensors():
+    if not torch.cuda.is_available():
+        pytest.skip("no CUDA device")
+    gradients = torch.rand(2, 3, 4, 5)
+    for a, b in zip(*(medley.theory.partial_grad_prod(g) for g in (gradients, gradients.cuda()))):
+        assert np.array_equal(a, b)
+    masks = torch.rand(2, 4, 4)
+    plans = [medley.Custom(given).plan(batch=3, size=4) for given in (masks, masks.cuda())]
+    assert plans[0] == plans[1]
 
 
 def test_what_cannot_be_mixed_in_place_is_copied_back(monkeypatch):
