@@ -135,6 +135,7 @@ class Mix:
                 raise ValueError(f"{name} must be nchw or nhwc, got {value!r}")
         self._sampler = _core.Sampler(method, given, self.seed)
         self.options = given
+        self._class_rule = bool(given.get("same_class") or given.get("other_class"))
         self._settings = self._settings_with(threads)
         self._whole_dataset = given.get("pairing") == "dataset"
         self._counter = _core.Counter()
@@ -199,8 +200,9 @@ class Mix:
         source = readable(framework, images, self.layout, dlpack_stream)
         settings = self._settings if threads is None else self._settings_with(threads)
         labels = as_array(labels)
+        read = on_host(labels) if self._class_rule else labels  # where the plan is drawn
         terms, others = _core.step(
-            self._sampler, settings, source, target, labels, *place, stream, dlpack_stream
+            self._sampler, settings, source, target, read, *place, stream, dlpack_stream
         )
         x = finished(framework, images, target, out, inplace, stream)
         return x if labels is None else (x, self._labels_of(terms, others, labels))
@@ -312,7 +314,7 @@ class Mix:
             self.out_layout or self.layout,
             options,
             self.num_classes or 0,
-            bool(given.get("same_class") or given.get("other_class")),
+            self._class_rule,
             self.dtype is None and self.out_layout in (None, self.layout),
             self.dtype,
             functools.partial(mix_targets, num_classes=self.num_classes),

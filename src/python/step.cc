@@ -171,6 +171,7 @@ std::optional<QuickArrays> read_quick(const Settings& settings, py::handle image
       if (settings.dtype && arrays.out->array().element() != *settings.dtype) return {};
     }
     arrays.classes = classes_of(labels, {});
+    if (settings.class_rule && !arrays.classes) return {};  // they may have to come from a GPU
     return arrays;
   } catch (const std::exception&) {
     return {};  // the usual way says what is wrong

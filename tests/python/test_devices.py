@@ -127,6 +127,30 @@ def test_class_labels_on_a_gpu_have_one_axis():
         medley._core.mix_classes_cuda(plan, one_hot, classes, weights, 0, -1)
 
 
+@pytest.mark.parametrize("quick", [True, False])
+def test_class_rules_read_labels_of_a_gpu(quick, monkeypatch):
+    images, labels = torch.rand(6, 1, 4, 4), torch.tensor([0, 0, 0, 1, 1, 1])
+    monkeypatch.setattr(torch.Tensor, "is_cuda", property(lambda t: t is labels))
+    monkeypatch.setattr(torch.Tensor, "is_cpu", property(lambda t: t is not labels))
+    monkeypatch.setattr(torch.Tensor, "get_device", lambda t: 0)
+    monkeypatch.setattr(torch.Tensor, "cpu", lambda t: t.clone())
+    how = {} if quick else {"threads": 1}
+    x, y = medley.Mixup(seed=1, same_class=True)(images, labels, **how)
+    expected, _ = medley.Mixup(seed=1, same_class=True)(images, labels.numpy(), **how)
+    assert torch.equal(x, expected) and torch.equal(y.y_a, y.y_b)
+    assert torch.equal(y.y_a, labels.clone())
+    _, y = medley.Mixup(seed=1, other_class=True)(images, labels, **how)
+    assert (y.y_a != y.y_b).all()
+
+
+def test_classes_of_rules_go_back_to_their_gpu(on_gpu):
+    labels = on_gpu([0, 0, 0, 1, 1, 1])
+    _, y = medley.Mixup(seed=1, same_class=True)(random_images((6, 1, 4, 4)), labels)
+    assert isinstance(y.classes, OnGpu) and isinstance(y.weights, OnGpu)
+    assert torch.equal(y.classes.tensor[:, 0], labels.tensor)
+    assert torch.equal(y.classes.tensor[:, 1], labels.tensor)
+
+
 def test_soft_labels_of_a_gpu_become_arrays(on_gpu):
     y = medley.MixedLabels(on_gpu([[0, 1], [1, 1]]), on_gpu([[0.25, 0.75], [0.5, 0.5]]), 3)
     assert isinstance(y.soft(), OnGpu)

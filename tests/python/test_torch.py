@@ -524,6 +524,25 @@ def test_cuda_class_labels_have_one_axis():
         assert mix.step == 0
 
 
+def test_class_rules_take_cuda_labels():
+    if not torch.cuda.is_available():
+        pytest.skip("no CUDA device")
+    if not medley._core.has_cuda:
+        pytest.skip("built without CUDA")
+    images, labels = torch.rand(6, 3, 32, 32), torch.tensor([0, 0, 0, 1, 1, 1])
+    for rule in ("same_class", "other_class"):
+        x, y = medley.CutMix(seed=1, **{rule: True})(images, labels)
+        a, b = medley.CutMix(seed=1, **{rule: True})(images.cuda(), labels.cuda())
+        assert torch.equal(a.cpu(), x)
+        assert b.classes.is_cuda and torch.equal(b.classes.cpu(), y.classes)
+        assert b.weights.is_cuda and torch.equal(b.weights.cpu(), y.weights)
+        plans = [
+            medley.CutMix(seed=1, **{rule: True}).plan(batch=6, size=32, labels=given)
+            for given in (labels, labels.cuda())
+        ]
+        assert plans[0] == plans[1]
+
+
 def test_what_is_computed_on_the_host_takes_cuda_tensors():
     if not torch.cuda.is_available():
         pytest.skip("no CUDA device")
