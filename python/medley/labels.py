@@ -7,6 +7,8 @@ from typing import Any, Iterator
 from . import _core
 from ._arrays import framework_of, on_host
 
+_INTEGERS = frozenset(("bool", "uint8", "uint16", "uint32", "int8", "int16", "int32", "int64"))
+
 
 class MixedLabels:
     """Class labels of a mixed batch, as classes with weights: no (N, num_classes) matrix.
@@ -129,19 +131,27 @@ def mix_labels(plan: _core.Plan, labels: Any, num_classes: int | None = None) ->
     """
     labels = as_array(labels)
     framework = framework_of(labels)
-    if framework.is_cuda(labels) and _core.has_cuda and framework.dtype(labels) == "int64":
-        stream, dlpack_stream = framework.stream(labels)
-        shape = (len(plan), plan.label_terms)
-        classes = framework.empty(labels, shape, "int64", False)
-        weights = framework.empty(labels, shape, "float32", False)
-        _core.mix_classes_cuda(plan, labels, classes, weights, stream, dlpack_stream)
-        return MixedLabels(classes, weights, num_classes)
+    if framework.is_cuda(labels) and _core.has_cuda and framework.dtype(labels) in _INTEGERS:
+        labels = framework.dense(labels, "int64")
+        if framework.dtype(labels) == "int64":
+            return _mix_on_device(plan, labels, num_classes)
     classes, weights = _core.mix_classes(
         plan, framework.host(labels), num_classes or 0, framework.single_weights
     )
     return MixedLabels(
         framework.adopt(classes, labels), framework.adopt(weights, labels), num_classes
     )
+
+
+def _mix_on_device(plan: _core.Plan, labels: Any, num_classes: int | None) -> MixedLabels:
+    framework = framework_of(labels)
+    stream, dlpack_stream = framework.stream(labels)
+    shape = (len(plan), plan.label_terms)
+    classes = framework.empty(labels, shape, "int64", False)
+    weights = framework.empty(labels, shape, "float32", False)
+    _core.mix_classes_cuda(plan, labels, classes, weights, stream, dlpack_stream)
+    classes, weights = (framework.finish(array, stream) for array in (classes, weights))
+    return MixedLabels(classes, weights, num_classes)
 
 
 def mix_vectors(plan: _core.Plan, vectors: Any) -> Any:

@@ -60,6 +60,20 @@ def as_if_cuda(monkeypatch):
     monkeypatch.setattr(medley._arrays.Torch, "is_cuda", lambda self, tensor: True)
 
 
+@pytest.fixture
+def labels_as_if_cuda(as_if_cuda, monkeypatch):
+    """And their labels are mixed as on a device, which takes what the extension takes."""
+
+    def mix_classes(plan, labels, classes, weights, stream, dlpack_stream):
+        assert labels.is_contiguous() and labels.dtype == torch.int64
+        terms = medley._core.mix_classes(plan, labels, 0, True)
+        for array, term in zip((classes, weights), terms):
+            array.copy_(torch.from_dlpack(term.__dlpack__()))
+
+    monkeypatch.setattr(medley._core, "has_cuda", True)
+    monkeypatch.setattr(medley._core, "mix_classes_cuda", mix_classes)
+
+
 def strided():
     """Tensors (4, 3, 8, 8) that the kernels cannot take as they are."""
     whole = torch.rand(4, 3, 16, 16)
@@ -127,6 +141,23 @@ def test_class_labels_on_a_gpu_have_one_axis():
         medley._core.mix_classes_cuda(plan, one_hot, classes, weights, 0, -1)
 
 
+@pytest.mark.parametrize("dtype", [torch.int64, torch.int32, torch.uint8, torch.bool])
+def test_labels_are_made_ready_on_their_gpu(dtype, labels_as_if_cuda, monkeypatch):
+    monkeypatch.setattr(medley._arrays.Torch, "host", None)
+    table = torch.tensor([[3, 0], [1, 0], [4, 0], [1, 0]]).to(dtype)
+    plan = medley.Mixup(seed=1).plan(batch=4, size=8)
+    expected = medley.mix_labels(plan, table[:, 0].numpy())
+    y = medley.mix_labels(plan, table[:, 0])
+    assert np.array_equal(y.classes, expected.classes)
+    assert np.allclose(y.weights, expected.weights)
+
+
+def test_float_labels_on_a_gpu_are_no_classes(labels_as_if_cuda):
+    plan = medley.Mixup(seed=1).plan(batch=4, size=8)
+    with pytest.raises(TypeError, match="labels must be integers, got float32"):
+        medley.mix_labels(plan, torch.rand(4))
+
+
 @pytest.mark.parametrize("quick", [True, False])
 def test_class_rules_read_labels_of_a_gpu(quick, monkeypatch):
     images, labels = torch.rand(6, 1, 4, 4), torch.tensor([0, 0, 0, 1, 1, 1])
@@ -189,6 +220,15 @@ def test_what_is_computed_on_the_host_takes_arrays_of_a_gpu(on_gpu):
 
 
 # JAX and CuPy, by stand-ins
+
+
+def test_labels_of_a_device_are_finished(labels_as_if_cuda, monkeypatch):
+    finished = []
+    monkeypatch.setattr(
+        medley._arrays.Torch, "finish", lambda self, array, stream: finished.append(array) or array
+    )
+    y = medley.mix_labels(medley.Mixup().plan(batch=4, size=8), torch.arange(4))
+    assert finished[0] is y.classes and finished[1] is y.weights
 
 
 class Device:

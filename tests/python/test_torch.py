@@ -511,6 +511,33 @@ def test_strided_cuda_tensors():
         assert torch.equal(on_gpu.cpu(), expected)
 
 
+def test_cuda_labels_of_all_kinds():
+    if not torch.cuda.is_available():
+        pytest.skip("no CUDA device")
+    if not medley._core.has_cuda:
+        pytest.skip("built without CUDA")
+    images, classes = torch.rand(6, 3, 32, 32), torch.tensor([3, 1, 4, 1, 5, 9])
+    table = torch.stack([classes, classes + 10], 1)
+    vectors, maps = torch.rand(6, 7), torch.randint(0, 5, (6, 32, 32))
+    for method in METHODS:
+        if method == "resizemix":
+            continue  # has no class maps
+        for dtype in (torch.int64, torch.int32, torch.uint8):
+            _, y = mixer(method, seed=1)(images, table.to(dtype)[:, 0])
+            _, on_gpu = mixer(method, seed=1)(images.cuda(), table.to(dtype).cuda()[:, 0])
+            assert on_gpu.classes.is_cuda and on_gpu.weights.is_cuda
+            assert torch.equal(on_gpu.classes.cpu(), y.classes)
+            assert torch.allclose(on_gpu.weights.cpu(), y.weights)
+        for labels in (vectors, vectors.double(), vectors.half(), vectors[:, 0], vectors.T[:6]):
+            _, y = mixer(method, seed=1)(images, labels)
+            _, on_gpu = mixer(method, seed=1)(images.cuda(), labels.cuda())
+            assert on_gpu.is_cuda and on_gpu.dtype == torch.float32
+            assert torch.allclose(on_gpu.cpu(), y, atol=1e-6)
+        _, y = mixer(method, seed=1)(images, maps)
+        _, on_gpu = mixer(method, seed=1)(images.cuda(), maps.cuda())
+        assert on_gpu.is_cuda and torch.equal(on_gpu.cpu(), y)
+
+
 def test_cuda_class_labels_have_one_axis():
     if not torch.cuda.is_available():
         pytest.skip("no CUDA device")
