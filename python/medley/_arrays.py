@@ -355,7 +355,10 @@ class Jax(Framework):
         return array
 
     def adopt(self, buffer: _core.Buffer, like: Any = None) -> Any:
-        return self._jax.dlpack.from_dlpack(buffer)
+        array = self._jax.dlpack.from_dlpack(buffer)
+        if like is None or not self.is_cuda(like):
+            return array
+        return self._jax.device_put(array, next(iter(like.devices())))
 
     def host(self, array: Any) -> Any:
         import numpy

@@ -222,6 +222,25 @@ def test_what_is_computed_on_the_host_takes_arrays_of_a_gpu(on_gpu):
 # JAX and CuPy, by stand-ins
 
 
+def test_jax_results_go_to_the_device_of_their_like():
+    class Array(types.SimpleNamespace):
+        def devices(self):
+            return {self.device}
+
+    class Device(str):
+        platform = property(lambda self: str(self).partition(":")[0])
+
+    framework = medley._arrays.Jax.__new__(medley._arrays.Jax)
+    framework._jax = types.SimpleNamespace(
+        dlpack=types.SimpleNamespace(from_dlpack=lambda buffer: Array(device=Device("cpu:0"))),
+        device_put=lambda array, device: Array(device=device),
+    )
+    buffer = medley._core.Buffer("float32", [2])
+    for where in ("gpu:1", "cuda:0", "cpu:0"):
+        assert framework.adopt(buffer, Array(device=Device(where))).device == where
+    assert framework.adopt(buffer).device == "cpu:0"
+
+
 def test_labels_of_a_device_are_finished(labels_as_if_cuda, monkeypatch):
     finished = []
     monkeypatch.setattr(
