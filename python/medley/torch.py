@@ -72,7 +72,10 @@ def soft_on_device(labels: MixedLabels, num_classes: int, smoothing: float = 0.0
     """`labels.soft(...)` computed on the labels' own device; labels out of range are an error."""
     _check_smoothing("smoothing", smoothing)
     rows = torch.full(
-        (len(labels), num_classes), smoothing / num_classes, device=labels.classes.device
+        (len(labels), num_classes),
+        smoothing / num_classes,
+        dtype=torch.float32,
+        device=labels.classes.device,
     )
     return rows.scatter_add_(1, labels.classes, labels.weights.float() * (1 - smoothing))
 

@@ -14,6 +14,7 @@ import medley.theory
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 import medley.timm  # noqa: E402
+import medley.torch  # noqa: E402
 
 
 class OnGpu:
@@ -180,6 +181,18 @@ def test_classes_of_rules_go_back_to_their_gpu(on_gpu):
     assert isinstance(y.classes, OnGpu) and isinstance(y.weights, OnGpu)
     assert torch.equal(y.classes.tensor[:, 0], labels.tensor)
     assert torch.equal(y.classes.tensor[:, 1], labels.tensor)
+
+
+def test_soft_labels_do_not_follow_the_default_dtype():
+    _, y = medley.Mixup(seed=1)(torch.rand(6, 1, 4, 4), torch.arange(6))
+    expected = y.soft(6, 0.1)
+    torch.set_default_dtype(torch.float64)
+    try:
+        rows = medley.torch.soft_on_device(y, 6, 0.1)
+    finally:
+        torch.set_default_dtype(torch.float32)
+    assert rows.dtype == torch.float32
+    assert torch.allclose(rows, expected, atol=1e-6)
 
 
 def test_soft_labels_of_a_gpu_become_arrays(on_gpu):

@@ -570,6 +570,22 @@ def test_class_rules_take_cuda_labels():
         assert plans[0] == plans[1]
 
 
+def test_soft_cuda_labels():
+    if not torch.cuda.is_available():
+        pytest.skip("no CUDA device")
+    if not medley._core.has_cuda:
+        pytest.skip("built without CUDA")
+    images, labels = torch.rand(6, 3, 8, 8), torch.arange(6)
+    _, y = medley.Mixup(seed=1, num_classes=6)(images, labels)
+    _, on_gpu = medley.Mixup(seed=1, num_classes=6)(images.cuda(), labels.cuda())
+    assert np.allclose(on_gpu, y, atol=1e-6)
+    torch.set_default_dtype(torch.float64)
+    try:
+        assert on_gpu.soft().dtype == torch.float32
+    finally:
+        torch.set_default_dtype(torch.float32)
+
+
 def test_what_is_computed_on_the_host_takes_cuda_tensors():
     if not torch.cuda.is_available():
         pytest.skip("no CUDA device")
