@@ -157,11 +157,17 @@ def _mix_on_device(plan: _core.Plan, labels: Any, num_classes: int | None) -> Mi
 def mix_vectors(plan: _core.Plan, vectors: Any) -> Any:
     """Mixes soft labels, multi-label or regression targets linearly, by the label weights.
 
-    vectors: floats of shape (N,) or (N, D). Returns float32 of shape (len(plan), ...).
+    vectors: floats of shape (N,) or (N, D). Returns float32 of shape (len(plan), ...). The sums are
+    float64 on the host, float32 for CUDA tensors of PyTorch.
     """
     vectors = as_array(vectors)
     framework = framework_of(vectors)
     framework.check_constant("labels", vectors)
+    if framework.is_cuda(vectors) and _core.has_cuda and hasattr(vectors, "index_select"):
+        if vectors.ndim > 0 and vectors.numel() > 0:
+            from . import torch as medley_torch
+
+            return medley_torch.vectors_on_device(plan, vectors)
     return framework.adopt(_core.mix_rows(plan, framework.host(vectors)), vectors)
 
 

@@ -6,9 +6,10 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from .labels import MixedLabels
+from ._core import Plan
+from .labels import MixedLabels, mix_labels
 
-__all__ = ["accuracy", "cross_entropy", "soft_on_device"]
+__all__ = ["accuracy", "cross_entropy", "soft_on_device", "vectors_on_device"]
 
 
 def cross_entropy(
@@ -78,6 +79,18 @@ def soft_on_device(labels: MixedLabels, num_classes: int, smoothing: float = 0.0
         device=labels.classes.device,
     )
     return rows.scatter_add_(1, labels.classes, labels.weights.float() * (1 - smoothing))
+
+
+def vectors_on_device(plan: Plan, vectors: Tensor) -> Tensor:
+    """`mix_vectors` computed on the vectors' own device, in float32."""
+    terms = mix_labels(plan, torch.arange(len(vectors), device=vectors.device))
+    vectors = vectors.float()
+    parts = []
+    for rows, weights in zip(terms.classes.T, terms.weights.T):
+        weights = weights.reshape(-1, *[1] * (vectors.ndim - 1))
+        part = vectors.index_select(0, rows) * weights
+        parts.append(part.masked_fill(weights == 0, 0))  # 0 * inf is no number
+    return torch.stack(parts).sum(0)
 
 
 def _check_logits(logits: Tensor, labels: MixedLabels) -> None:

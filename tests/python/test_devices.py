@@ -159,6 +159,29 @@ def test_float_labels_on_a_gpu_are_no_classes(labels_as_if_cuda):
         medley.mix_labels(plan, torch.rand(4))
 
 
+@pytest.mark.parametrize("method", ["mixup", "nmixup", "cutmix", "none"])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.float16])
+def test_vectors_are_mixed_on_their_gpu(method, dtype, labels_as_if_cuda, monkeypatch):
+    plan = medley.Mix(method, seed=1).plan(batch=6, size=8)
+    for shape in ((6,), (6, 5), (6, 1)):
+        vectors = torch.rand(shape).to(dtype)
+        expected = medley.mix_vectors(plan, vectors.numpy())
+        with monkeypatch.context() as patch:
+            patch.setattr(medley._arrays.Torch, "host", None)
+            mixed = medley.mix_vectors(plan, vectors)
+        assert mixed.dtype == torch.float32 and mixed.shape == shape
+        assert np.allclose(mixed, expected, rtol=1e-6, atol=1e-7)
+    with pytest.raises(ValueError, match="vectors must have the shape N, D"):
+        medley.mix_vectors(plan, torch.rand(6, 0))
+
+
+def test_vectors_of_no_weight_do_not_matter_on_a_gpu(labels_as_if_cuda):
+    plan = medley.Mixup(lam=1.0, no_self=True, seed=1).plan(batch=3, size=8)
+    vectors = torch.tensor([1.0, float("nan"), float("inf")])
+    mixed = medley.mix_vectors(plan, vectors)
+    assert np.array_equal(mixed, vectors, equal_nan=True)
+
+
 @pytest.mark.parametrize("quick", [True, False])
 def test_class_rules_read_labels_of_a_gpu(quick, monkeypatch):
     images, labels = torch.rand(6, 1, 4, 4), torch.tensor([0, 0, 0, 1, 1, 1])
@@ -189,9 +212,10 @@ def test_soft_labels_do_not_follow_the_default_dtype():
     torch.set_default_dtype(torch.float64)
     try:
         rows = medley.torch.soft_on_device(y, 6, 0.1)
+        mixed = medley.torch.vectors_on_device(medley.Mixup().plan(batch=6, size=4), torch.eye(6))
     finally:
         torch.set_default_dtype(torch.float32)
-    assert rows.dtype == torch.float32
+    assert rows.dtype == mixed.dtype == torch.float32
     assert torch.allclose(rows, expected, atol=1e-6)
 
 
