@@ -52,6 +52,10 @@ class Framework:
         """The CUDA stream to work on, and what to tell the array's `__dlpack__` about it."""
         return 0, None
 
+    def lend_stream(self, plan: _core.Plan, array: Any) -> None:
+        """Called before a plan is used on the stream of an array: it may outlive that stream, but
+        its copy on the device may not."""
+
     def is_cuda(self, array: Any) -> bool:
         return False
 
@@ -267,6 +271,10 @@ class CuPy(Framework):
     def _current_stream(self, array: Any) -> Any:
         with array.device:
             return self._cupy.cuda.get_current_stream()
+
+    def lend_stream(self, plan: _core.Plan, array: Any) -> None:
+        stream = self._current_stream(array)
+        plan._keep_stream(stream.ptr, stream)
 
     def is_cuda(self, array: Any) -> bool:
         return True

@@ -149,6 +149,7 @@ def _mix_on_device(plan: _core.Plan, labels: Any, num_classes: int | None) -> Mi
     shape = (len(plan), plan.label_terms)
     classes = framework.empty(labels, shape, "int64", False)
     weights = framework.empty(labels, shape, "float32", False)
+    framework.lend_stream(plan, labels)
     _core.mix_classes_cuda(plan, labels, classes, weights, stream, dlpack_stream)
     classes, weights = (framework.finish(array, stream) for array in (classes, weights))
     return MixedLabels(classes, weights, num_classes)

@@ -65,6 +65,7 @@ def run(
     name = None if dtype is None else dtype_name(dtype)
     target = output_for(framework, images, out, inplace, layout, out_layout, name, plan)
     source = readable(framework, images, layout, dlpack_stream)
+    framework.lend_stream(plan, images)
     _core.apply(
         plan, source, target, layout, out_layout or layout, options, stream, dlpack_stream
     )

@@ -98,6 +98,16 @@ std::int32_t Plan::label_terms() const noexcept {
   return terms;
 }
 
+void Plan::keep_stream(std::int64_t stream, py::object owner) const {
+  // The last of a plan may go where the GIL is not held.
+  std::shared_ptr<PyObject> kept(owner.release().ptr(), [](PyObject* object) {
+    const py::gil_scoped_acquire acquire;
+    Py_DECREF(object);
+  });
+  const std::lock_guard lock(mutex_);
+  streams_.try_emplace(stream, std::move(kept));
+}
+
 void bind_plan(py::module_& module) {
   py::class_<Plan, std::shared_ptr<Plan>>(
       module, "Plan",
@@ -161,6 +171,7 @@ void bind_plan(py::module_& module) {
              });
            })
       .def("_masks", &masks)
+      .def("_keep_stream", &Plan::keep_stream, py::arg("stream"), py::arg("owner"))
       .def("choose", &choose, py::arg("other"), py::arg("take"),
            "This plan with the entries of `other` where `take`, of shape (B,), is true.")
       .def("__len__", &Plan::count)

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 
@@ -31,9 +32,14 @@ class Plan {
   [[nodiscard]] std::shared_ptr<const cuda::DevicePlan> on_device(int device, std::int64_t images,
                                                                   std::int64_t stream) const;
 
+  /// Keeps what owns a stream alive as long as the plan, whose copy on a device is freed there.
+  /// Needs the GIL.
+  void keep_stream(std::int64_t stream, py::object owner) const;
+
  private:
   MixPlan plan_;
   mutable std::mutex mutex_;
+  mutable std::map<std::int64_t, std::shared_ptr<PyObject>> streams_;  // outlive what follows
   mutable std::shared_ptr<const cuda::DevicePlan> uploaded_;
   mutable int uploaded_to_ = -1;
   mutable std::int64_t uploaded_on_ = 0;  // stream

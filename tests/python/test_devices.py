@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import threading
 import types
+import weakref
 
 import numpy as np
 import pytest
@@ -353,3 +355,38 @@ def test_cupy_arrays_are_made_on_the_device_of_their_like(cupy):
     assert cupy.stream(like) == (200, -1)
     cupy.overwrite(like, 0)
     assert like.written == 1 and not like.any()
+
+
+def test_a_plan_keeps_the_streams_of_cupy(cupy):
+    with Device(1):
+        like = cupy._cupy.empty((2,), "float32")
+    plan = medley.Mixup().plan(batch=2, size=4)
+    cupy.lend_stream(plan, like)
+    stream = weakref.ref(cupy._current_stream(like))
+    cupy._cupy.cuda.get_current_stream = None
+    assert stream() is not None
+    plan._keep_stream(200, Stream(200))  # it is known
+    plan._keep_stream(300, Stream(300))
+    assert stream() is not None
+    del plan
+    assert stream() is None
+
+
+def test_streams_go_where_the_gil_is_not_held(monkeypatch):
+    streams = []
+
+    def mix_targets(plan, labels, num_classes):
+        stream = Stream(100)
+        streams.append(weakref.ref(stream))
+        plan._keep_stream(stream.ptr, stream)
+        return labels
+
+    monkeypatch.setattr(medley.mixers, "mix_targets", mix_targets)
+    mix = medley.Mixup()
+    images, labels = random_images((4, 3, 64, 64)), np.zeros((4, 2), np.float32)
+    threads = [threading.Thread(target=mix, args=(images, labels)) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(streams) == 4 and all(stream() is None for stream in streams)
