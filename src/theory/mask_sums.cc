@@ -67,26 +67,19 @@ Matrix patch_pairs(const std::vector<double>& patches, ImageSize size) {
   return turned.transpose().bottomRightCorner(size.height, size.width);
 }
 
-/// exp(-scale d^2) for d from 0 to `last`, at least; whole blocks, so that they are computed side
-/// by side.
-void fill_bell(double scale, std::int32_t last, std::vector<double>& bell) {
-  constexpr std::int32_t kBlock = 32;
-  bell.assign(static_cast<std::size_t>(last / kBlock + 1) * kBlock, 0);
-  for (std::int32_t begin = 0; begin <= last; begin += kBlock) {
-    double* const to = bell.data() + begin;
-    for (std::int32_t i = 0; i < kBlock; ++i) to[i] = gaussian_factor(scale, begin + i);
-    if (to[kBlock - 1] == 0) break;
-  }
-}
-
 /// Adds the profile exp(-s (i - c)^2) on n pixels, and its autocorrelation for every distance: one
 /// subtraction each, of running sums (see AxisLaw). `bell` holds exp(-s m^2 / 2).
 void append_bell(const std::vector<double>& bell, std::int32_t c, std::int32_t n,
                  std::vector<double>& profiles, std::vector<double>& pairs) {
   thread_local std::vector<double> sums;
+  const std::size_t before = profiles.size();
+  profiles.resize(before + static_cast<std::size_t>(n));
+  pairs.resize(profiles.size());
+  double* const profile = profiles.data() + before;
+  double* const pair = pairs.data() + before;
   for (std::int32_t i = 0; i < n; ++i) {
     const double root = bell[static_cast<std::size_t>(std::abs(i - c))];
-    profiles.push_back(root * root);
+    profile[i] = root * root;
   }
   const std::int32_t low = -2 * c;  // smallest and greatest 2 x + d
   const std::int32_t high = 2 * (n - 1 - c);
@@ -96,8 +89,7 @@ void append_bell(const std::vector<double>& bell, std::int32_t c, std::int32_t n
     sum[m] = sum[m - 2] + bell[static_cast<std::size_t>(std::abs(m))];
   }
   for (std::int32_t d = 0; d < n; ++d) {
-    pairs.push_back(bell[static_cast<std::size_t>(d)] *
-                    (sum[2 * (n - 1 - d - c) + d] - sum[d - 2 * c - 2]));
+    pair[d] = bell[static_cast<std::size_t>(d)] * (sum[2 * (n - 1 - c) - d] - sum[d - 2 * c - 2]);
   }
 }
 
@@ -209,18 +201,22 @@ void MaskSums::add_gaussian(const GaussianMask& mask, double share) {
 void MaskSums::flush_gaussians() {
   if (waiting_.empty()) return;
   const auto count = std::ssize(waiting_);
-  std::vector<double> weight;
+  std::vector<double> weighted(rows_.size());
   const auto add = [&](double Weights::*field, std::vector<double>& image) {
-    weight.clear();
-    for (const Weights& w : waiting_) weight.push_back(w.*field);
-    if (std::all_of(weight.begin(), weight.end(), [](double w) { return w == 0; })) return;
-    add_outer_products(rows_.data(), columns_.data(), weight.data(), count, size_.height,
-                       size_.width, image.data());
+    const auto is_zero = [&](const Weights& w) { return w.*field == 0; };
+    if (std::ranges::all_of(waiting_, is_zero)) return;
+    std::size_t at = 0;
+    for (const Weights& w : waiting_) {
+      const double weight = w.*field;
+      for (std::int32_t y = 0; y < size_.height; ++y, ++at) weighted[at] = weight * rows_[at];
+    }
+    add_outer_products(weighted.data(), columns_.data(), count, size_.height, size_.width,
+                       image.data());
   };
   add(&Weights::linear, linear_);
   add(&Weights::mean, mean_);
-  add_outer_products(row_pairs_.data(), column_pairs_.data(), nullptr, count, size_.height,
-                     size_.width, pairs_.data());
+  add_outer_products(row_pairs_.data(), column_pairs_.data(), count, size_.height, size_.width,
+                     pairs_.data());
   rows_.clear();
   columns_.clear();
   row_pairs_.clear();
