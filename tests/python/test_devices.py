@@ -128,8 +128,11 @@ def test_strided_images_are_overwritten_on_their_gpu(kind, as_if_cuda):
     ):
         images = strided()[kind]
         expected = medley.apply(plan, images.contiguous())
+        where, changes = images.data_ptr(), images._version
         assert call(images) is images
         assert torch.equal(images, expected)
+        assert images.data_ptr() == where
+        assert images._version > changes  # gradients notice
     images = strided()[kind]
     expected, _ = medley.timm.Mixup(num_classes=4)(images.contiguous(), torch.arange(4))
     assert medley.timm.Mixup(num_classes=4)(images, torch.arange(4))[0] is images
