@@ -8,8 +8,8 @@
 
 #include "core/gaussian_profile.h"
 #include "plan/inverse_transform.h"
+#include "theory/bell_sums.h"
 #include "theory/fft.h"
-#include "theory/outer_sum.h"
 
 namespace medley::theory {
 namespace {

@@ -1,9 +1,9 @@
-#include "theory/outer_sum.h"
+#include "theory/bell_sums.h"
 
 #include "core/gaussian_profile.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "theory/outer_sum.cc"
+#define HWY_TARGET_INCLUDE "theory/bell_sums.cc"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
