@@ -20,7 +20,7 @@ demo: build  ## Mix, explain and train with every method, on embedded data: buil
 python: deps  ## Build the Python wheel into dist/, without network
 	@/usr/bin/python3 python/packaging/medley_build.py dist
 
-test: deps  ## Everything that must pass: format, build, tests, sanitizers, CUDA build
+test: deps  ## Everything that must pass: format, build, tests, sanitizers, clang, CUDA build
 	@tools/check
 
 test-full: test  ## Many more random cases, ThreadSanitizer, clang-tidy
@@ -33,7 +33,7 @@ bench: bench-core  ## All speeds of this machine, into bench/results/
 bench-core: deps  ## Mixing speed on this machine, into bench/results/
 	@tools/bench core
 
-fuzz: deps  ## Fuzz the plan reader and the image readers, FUZZ_SECONDS each (default 600)
+fuzz: deps  ## Fuzz every reader and mixing, FUZZ_SECONDS a target (default 600)
 	@tools/fuzz
 
 format: deps  ## Format the sources in place

@@ -161,9 +161,12 @@ std::int64_t DatasetPairing::draw(std::int64_t own, std::int32_t round, std::uin
     const auto class_of = [&](std::int64_t i) {
       return index_->labels[static_cast<std::size_t>(i)];
     };
-    const auto stretch = std::ranges::equal_range(by_class, class_of(own), {}, class_of);
-    const std::int64_t begin = stretch.begin() - by_class.begin();
-    const std::int64_t end = stretch.end() - by_class.begin();
+    const std::int64_t label = class_of(own);
+    // Not std::ranges::equal_range, which Clang before 16 cannot compile with libstdc++.
+    const std::int64_t begin =
+        std::ranges::lower_bound(by_class, label, {}, class_of) - by_class.begin();
+    const std::int64_t end =
+        std::ranges::upper_bound(by_class, label, {}, class_of) - by_class.begin();
     if (classes_ == ClassRule::other) {
       const std::int64_t others = size_ - (end - begin);
       if (others == 0) continue;
