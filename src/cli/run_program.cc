@@ -3,6 +3,9 @@
 #include <exception>
 #include <memory>
 #include <new>
+#include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -50,6 +53,26 @@ std::string explain(const CLI::App& program, const CLI::ParseError& problem) {
   return text;
 }
 
+/// The last verb or topic of the command line that was understood, with those above it: "medley
+/// theory coefficients".
+std::string understood(const CLI::App& program) {
+  std::string words = program.get_name();
+  for (const CLI::App* app = &program; !app->get_subcommands().empty();) {
+    app = app->get_subcommands().front();
+    words += ' ' + app->get_name();
+  }
+  return words;
+}
+
+/// The first option without a value after its "=", for which CLI11 would take the next argument.
+std::string_view option_without_value(std::span<char*> arguments) {
+  for (const std::string_view argument : arguments) {
+    if (argument == "--") break;
+    if (argument.starts_with("--") && argument.find('=') == argument.size() - 1) return argument;
+  }
+  return {};
+}
+
 /// Answers --help and --version, or says what is wrong.
 int finish_parse(const CLI::App& program, const CLI::ParseError& problem) {
   if (problem.get_name() == "CallForVersion") {
@@ -61,9 +84,7 @@ int finish_parse(const CLI::App& program, const CLI::ParseError& problem) {
     return kDone;
   }
   print_error(explain(program, problem));
-  const auto verbs = program.get_subcommands();
-  const std::string verb = verbs.empty() ? "" : ' ' + verbs.front()->get_name();
-  print_note(fmt::format("\"medley{} --help\" shows what is possible", verb), false);
+  print_note(fmt::format("\"{} --help\" shows what is possible", understood(program)), false);
   return kUsage;
 }
 
@@ -81,6 +102,11 @@ int run(int argc, char** argv, std::span<const AddCommand> add, std::span<const 
     program.add_subcommand(verb.name, verb.summary)->group("Verbs");
   }
   for (const Command& command : commands) command.app->group("Verbs");
+  const std::string_view empty = option_without_value({argv, static_cast<std::size_t>(argc)});
+  if (!empty.empty()) {
+    print_error(fmt::format("{} has no value; write one after the =", empty));
+    return kUsage;
+  }
   try {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& problem) {

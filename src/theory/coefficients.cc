@@ -39,17 +39,16 @@ void add_method(MomentForm& form, const MixPolicy& policy, const LamFamily& lam)
   }
   if (method == "hmix") return add_hmix(form, lam, policy);
   if (method == "gmix") return add_gmix(form, lam, policy.form);
-  if (method == "gaussian-field" && !policy.design) return add_gaussian_field(form, lam, policy);
-  fail_argument(
-      fmt::format("the moments of {} masks have no closed form; estimate them by Monte Carlo",
-                  method == "gaussian-field" ? "designed" : method));
+  return add_gaussian_field(form, lam, policy);
 }
 
 MaskMoments build(const MixPolicy& policy, ImageSize size, bool effective) {
   (void)Sampler(policy, size, 0);  // checks
-  if (effective) check_has_effective_mask(policy);
-  if (effective && policy.method == "resizemix" && !policy.lam) {
-    fail_argument("resizemix draws no lam from a Beta law; fix lam, or estimate by Monte Carlo");
+  if (!has_closed_form(policy, effective)) {
+    fail_argument(
+        fmt::format("the {}moments of {} masks have no closed form; estimate them with monte_carlo",
+                    effective ? "effective " : "",
+                    policy.method == "gaussian-field" ? "designed" : policy.method));
   }
   const double alpha = policy.alpha.value_or(get_method(policy.method).default_alpha);
   LamFamily lam{policy.lam, alpha, policy.beta.value_or(alpha), effective, policy.label};
@@ -180,7 +179,13 @@ std::vector<double> MaskMoments::matrix() const {
   return form_->matrix();
 }
 
-bool has_closed_form(std::string_view method) { return method != "fmix" && method != "custom"; }
+bool has_closed_form(const MixPolicy& policy, bool effective) {
+  if (effective) check_has_effective_mask(policy);
+  const std::string& method = policy.method;
+  if (method == "fmix" || method == "custom") return false;
+  if (method == "gaussian-field") return policy.design == nullptr;
+  return method != "resizemix" || !effective || policy.lam.has_value();
+}
 
 MaskMoments coefficients(const MixPolicy& policy, ImageSize size) {
   if (!policy.lam && policy.method != "none") {

@@ -135,7 +135,7 @@ void check_calibrated_cost(ImageSize size, std::size_t nodes) {
     fail_argument(
         fmt::format("calibrated gmix has a width per centre and takes (height*width)^2/4 steps "
                     "per lam, at most {:.0e} in all, got {:.1e} for {}x{}; use form paper or code, "
-                    "or Monte Carlo",
+                    "or estimate with monte_carlo",
                     kMostWork, work, size.height, size.width));
   }
 }

@@ -169,14 +169,22 @@ TEST(Theory, RefusesWrongInputWithOneSentence) {
       {{"theory", "design", "--preset", "mixup", "--height", "200"}, "1 to 1024 pixels"},
       {{"theory", "two-moons", "--theta", "1,2"}, "three finite numbers"},
       {{"theory", "two-moons", "--theta", "1,2,nan"}, "three finite numbers"},
+      {{"theory", "two-moons", "--theta", "1e308,-1e308,0", "--json"},
+       "losses of theta 1e+308,-1e+308,0 are too large"},
       {{"theory", "two-moons", "--method", "cutmix"}, "mixup or bernoulli"},
       {{"theory", "two-moons", "--train", "--steps", "-1"}, "steps must be >= 0"},
       {c + Arguments{"--method", "cutmix", "--lam", "2"}, "lam must be in [0, 1]"},
       {c + Arguments{"--lam", "nan"}, "expected a finite number"},
+      {c + Arguments{"--lam=", "0.5"}, "--lam= has no value"},
       {c + Arguments{"--lam", "0.5", "--height", "0"}, "height and width must be"},
       {c + Arguments{"--lam", "0.5", "--point", "1,2,3"}, "four whole numbers"},
       {c + Arguments{"--lam", "0.5", "--point", "0,0,64,0"}, "row 0 to 63"},
-      {c + Arguments{"--method", "fmix", "--lam", "0.5"}, "Monte Carlo"},
+      {c + Arguments{"--method", "fmix", "--lam", "0.5"},
+       "the moments of fmix masks have no closed form; estimate them with --monte-carlo N"},
+      {c + Arguments{"--method", "resizemix", "--effective"},
+       "the effective moments of resizemix masks have no closed form; estimate them with "
+       "--monte-carlo N"},
+      {c + Arguments{"--method", "nmixup", "--effective"}, "has no effective mask"},
       {c + Arguments{"--lam", "0.5", "--monte-carlo", "3"}, "at least 64 draws"},
       {c + Arguments{"--lam", "0.5", "--monte-carlo", "64", "--threads", "-5"}, "got -5"},
       {c + Arguments{"--method", "gmix", "--form", "calibrated", "--lam", "0.5", "--height", "3000",
@@ -190,6 +198,12 @@ TEST(Theory, RefusesWrongInputWithOneSentence) {
     EXPECT_THAT(outcome.err, StartsWith("error: "));
     EXPECT_THAT(outcome.err, HasSubstr(call.message));
   }
+}
+
+TEST(Theory, NamesTheHelpOfTheTopic) {
+  EXPECT_THAT(medley(kCoefficients + Arguments{"--gama", "1"}).err,
+              HasSubstr("\"medley theory coefficients --help\""));
+  EXPECT_THAT(medley({"theory", "--gama"}).err, HasSubstr("\"medley theory --help\""));
 }
 
 TEST(Theory, HelpOfEveryTopicHasTwoExamplesAndFits) {

@@ -367,7 +367,7 @@ TEST(Coefficients, RefuseWhatCannotWork) {
   message({.method = "cutmix", .lam = 0.5}, {0, 8}, "height and width must be");
   message({.method = "fmix", .lam = 0.5}, {8, 8}, "no closed form");
   message({.method = "hmix", .lam = 0.5, .ratio = 2}, {8, 8}, "ratio must be in [0, 1]");
-  message({.method = "gmix", .lam = 0.5, .form = Form::calibrated}, {2000, 2000}, "Monte Carlo");
+  message({.method = "gmix", .lam = 0.5, .form = Form::calibrated}, {2000, 2000}, "monte_carlo");
   const MaskMoments m = coefficients({.method = "cutmix", .lam = 0.5}, {65, 64});
   EXPECT_THAT([&] { (void)m.matrix(); }, ThrowsMessage<InvalidArgument>(HasSubstr("at most 4096")));
   EXPECT_THAT(

@@ -51,9 +51,11 @@ class MaskMoments {
   std::shared_ptr<const MomentForm> form_;
 };
 
-/// Whether the moments of a method's masks are known in closed form: all static methods; not fmix
-/// and custom, whose moments `monte_carlo` estimates.
-[[nodiscard]] bool has_closed_form(std::string_view method);
+/// Whether the moments of a policy's masks, or of its effective masks, are known in closed form.
+/// Those of fmix, custom masks and designs are not, nor the effective ones of resizemix without a
+/// fixed lam: `monte_carlo` estimates them. Throws InvalidArgument for effective masks of nmixup,
+/// which has none.
+[[nodiscard]] bool has_closed_form(const MixPolicy& policy, bool effective);
 
 /// The regularisation coefficients a_jk(lam) = E[N_j N_k | lam] of a policy at its fixed `lam`, and
 /// the pixel means E[N_j | lam]. Uses method, lam, prob, placement, form, ratio, gamma, q_mix,

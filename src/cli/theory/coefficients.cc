@@ -18,6 +18,7 @@
 #include "cli/staged_output.h"
 #include "cli/theory/theory.h"
 #include "medley/data/image.h"
+#include "medley/error.h"
 #include "medley/report/theory_figures.h"
 #include "medley/theory/coefficients.h"
 #include "medley/theory/monte_carlo.h"
@@ -69,6 +70,13 @@ std::pair<Pixel, Pixel> parse_point(const std::string& text) {
 }
 
 Answer closed_form(const CoefficientsCommand& command, const MixPolicy& policy) {
+  if (!theory::has_closed_form(policy, command.effective)) {
+    throw InvalidArgument(
+        fmt::format("the {}moments of {} masks have no closed form; estimate them with "
+                    "--monte-carlo N",
+                    command.effective ? "effective " : "",
+                    policy.method == "gaussian-field" ? "designed" : policy.method));
+  }
   const theory::MaskMoments m = command.effective
                                     ? theory::effective_coefficients(policy, command.size)
                                     : theory::coefficients(policy, command.size);

@@ -13,6 +13,7 @@
 #include "cli/staged_output.h"
 #include "cli/theory/theory.h"
 #include "medley/data/image.h"
+#include "medley/error.h"
 #include "medley/report/theory_figures.h"
 #include "medley/theory/two_moons.h"
 
@@ -67,9 +68,19 @@ nlohmann::ordered_json objects_of(const std::vector<TrainingStep>& trace) {
   return list;
 }
 
+/// Nine decimals, or nine digits of what is large.
+std::string loss_text(double loss) {
+  return std::abs(loss) < 1e6 ? fmt::format("{:.9f}", loss) : fmt::format("{:.9g}", loss);
+}
+
 int evaluate(const TwoMoonsCommand& command, const theory::TwoMoons& task) {
   const double exact = task.exact(command.model);
   const theory::LossTerms terms = task.approximate(command.model);
+  if (!std::isfinite(exact) || !std::isfinite(terms.approximate())) {
+    throw InvalidArgument(fmt::format(
+        "the losses of theta {},{},{} are too large for double precision; take smaller slopes",
+        command.model[0], command.model[1], command.model[2]));
+  }
   const nlohmann::ordered_json object = {{"schema", "medley.two-moons/1"},
                                          {"method", command.method},
                                          {"data", command.raw ? "raw" : "centred"},
@@ -83,11 +94,11 @@ int evaluate(const TwoMoonsCommand& command, const theory::TwoMoons& task) {
                                          {"accuracy", task.accuracy(command.model)}};
   const std::string text = fmt::format(
       "{} on two moons, theta ({}, {}, {}):\n"
-      "  exact mixed loss  {:.9f}\n  approximation     {:.9f}\n"
-      "    plain loss L_m  {:.9f}\n    R1              {:.9f}\n    R2              {:.9f}\n"
-      "    R3              {:.9f}\n",
-      command.method, command.model[0], command.model[1], command.model[2], exact,
-      terms.approximate(), terms.plain, terms.r1, terms.r2, terms.r3);
+      "  exact mixed loss  {}\n  approximation     {}\n    plain loss L_m  {}\n"
+      "    R1              {}\n    R2              {}\n    R3              {}\n",
+      command.method, command.model[0], command.model[1], command.model[2], loss_text(exact),
+      loss_text(terms.approximate()), loss_text(terms.plain), loss_text(terms.r1),
+      loss_text(terms.r2), loss_text(terms.r3));
   print(command.output.json ? to_text(object) : text);
   return kDone;
 }
