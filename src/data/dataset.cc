@@ -103,14 +103,18 @@ ImageData open_data(const std::string& text, ImageFiles::Broken broken) {
   const std::string kind = text.substr(0, colon);
   const std::string rest = colon == std::string::npos ? "" : text.substr(colon + 1);
   if (kind == "synthetic") return make_synthetic(parse_synthetic(rest));
+  if (text == "fashion-mnist") return read_fashion_mnist();
   using Reader = ImageData (*)(const std::filesystem::path&);
-  static const std::map<std::string, Reader> readers = {
-      {"cifar10", read_cifar10}, {"cifar100", read_cifar100}, {"idx", read_idx}, {"npy", read_npy}};
+  static const std::map<std::string, Reader> readers = {{"cifar10", read_cifar10},
+                                                        {"cifar100", read_cifar100},
+                                                        {"fashion-mnist", read_fashion_mnist},
+                                                        {"idx", read_idx},
+                                                        {"npy", read_npy}};
   const auto reader = readers.find(kind);
   if (reader == readers.end() && kind != "folder") {
     fail_argument(
-        fmt::format("data must be synthetic, cifar10:DIR, cifar100:DIR, idx:DIR, npy:DIR or "
-                    "folder:DIR, got \"{}\"",
+        fmt::format("data must be synthetic, fashion-mnist, cifar10:DIR, cifar100:DIR, idx:DIR, "
+                    "npy:DIR or folder:DIR, got \"{}\"",
                     text));
   }
   if (rest.empty()) fail_argument(fmt::format("{} needs a folder: {}:DIR", kind, kind));

@@ -69,6 +69,8 @@ ImageFiles::~ImageFiles() = default;
 
 std::int64_t ImageFiles::count() const noexcept { return std::ssize(impl_->paths); }
 
+ImageFiles::Broken ImageFiles::broken() const noexcept { return impl_->broken; }
+
 const fs::path& ImageFiles::path(std::int64_t index) const {
   return impl_->paths[static_cast<std::size_t>(index)];
 }

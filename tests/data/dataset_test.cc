@@ -139,6 +139,73 @@ TEST_F(DataFolder, NpyArraysAreRead) {
   EXPECT_THAT(refusal([&] { (void)read_npy(path_); }), testing::HasSubstr("broken 'descr'"));
 }
 
+/// Images of one pixel each, as IDX files: pixel values count up, labels are given.
+class IdxFolder : public DataFolder {
+ protected:
+  void write_set(const std::string& stem, const std::string& labels) const {
+    const auto count = static_cast<char>(labels.size());
+    std::string pixels;
+    for (char i = 0; i < count; ++i) pixels.push_back(i);
+    const std::string zeros(3, '\0');
+    write_gz(stem + "-images-idx3-ubyte.gz", std::string("\0\0\x08\x03", 4) + zeros + count +
+                                                 zeros + '\x01' + zeros + '\x01' + pixels);
+    write_gz(stem + "-labels-idx1-ubyte.gz",
+             std::string("\0\0\x08\x01", 4) + zeros + count + labels);
+  }
+};
+
+TEST_F(IdxFolder, FashionMnistNamesItsClasses) {
+  const std::string each("\0\1\2\3\4\5\6\7\x08\x09", 10);
+  write_set("train", each);
+  write_set("t10k", each);
+  const ImageData data = open_data("fashion-mnist:" + path_.string());
+  EXPECT_EQ(data.train.shape, (BatchShape{10, 1, 1, 1}));
+  EXPECT_EQ(data.classes.at(0), "T-shirt/top");
+  EXPECT_EQ(data.classes.at(9), "ankle boot");
+  write_set("train", each.substr(0, 5));
+  write_set("t10k", each.substr(0, 5));
+  EXPECT_THAT(refusal([&] { (void)read_fashion_mnist(path_); }),
+              testing::HasSubstr("has 5 classes, Fashion-MNIST has 10"));
+}
+
+TEST(FashionMnist, IsWhereDebianPutsIt) {
+  if (!fs::exists(kFashionMnistFolder)) {
+    EXPECT_THAT([] { (void)open_data("fashion-mnist"); },
+                testing::ThrowsMessage<IoError>(testing::HasSubstr("dataset-fashion-mnist")));
+    return;
+  }
+  const ImageData data = open_data("fashion-mnist");
+  EXPECT_EQ(data.train.shape, (BatchShape{60000, 1, 28, 28}));
+  EXPECT_EQ(data.test.shape, (BatchShape{10000, 1, 28, 28}));
+  EXPECT_EQ(data.classes.at(static_cast<std::size_t>(data.train.labels[0])), "ankle boot");
+}
+
+TEST_F(IdxFolder, FirstOfEachClassInEqualShares) {
+  write_set("train", std::string("\2\0\2\2\0\0\2", 7));
+  write_set("t10k", std::string("\0\2", 2));
+  const ImageData data = read_idx(path_);  // class 1 has no images
+  const ImageSet four = first_of_each_class(data.train, 4, data.classes);
+  EXPECT_THAT(four.labels, testing::ElementsAre(2, 0, 2, 0));
+  EXPECT_THAT(four.pixels, testing::ElementsAre(0, 1, 2, 4));
+  EXPECT_EQ(four.shape, (BatchShape{4, 1, 1, 1}));
+  EXPECT_THAT(first_of_each_class(data.train, 5, data.classes).labels,
+              testing::ElementsAre(2, 0, 2, 0, 0));
+  EXPECT_THAT(refusal([&] { (void)first_of_each_class(data.train, 8, data.classes); }),
+              "8 images in equal shares need 4 of class 0, which has 3; ask for fewer");
+  EXPECT_THAT(refusal([&] { (void)first_of_each_class(data.train, 0, data.classes); }),
+              "the number of images must be >= 1, got 0");
+}
+
+TEST(ImagesOfSets, AreTheirPixelsInThreeChannels) {
+  const ImageSet grey{{2, 1, 1, 2}, Layout::nchw, {1, 2, 3, 4}, {0, 0}};
+  EXPECT_EQ(image_at(grey, 1), (Image{{1, 2}, {3, 3, 3, 4, 4, 4}}));
+  const ImageSet planes{{1, 3, 1, 2}, Layout::nchw, {1, 2, 3, 4, 5, 6}, {0}};
+  EXPECT_EQ(image_at(planes, 0), (Image{{1, 2}, {1, 3, 5, 2, 4, 6}}));
+  const ImageSet pixels{{1, 3, 1, 2}, Layout::nhwc, {1, 2, 3, 4, 5, 6}, {0}};
+  EXPECT_EQ(image_at(pixels, 0), (Image{{1, 2}, {1, 2, 3, 4, 5, 6}}));
+  EXPECT_THROW((void)image_at(grey, 2), InvalidArgument);
+}
+
 TEST(SyntheticData, TakesEachOptionOnce) {
   EXPECT_THAT([] { (void)open_data("synthetic:train=20,train=30"); },
               testing::ThrowsMessage<InvalidArgument>(testing::HasSubstr("given twice")));

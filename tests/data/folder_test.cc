@@ -68,6 +68,20 @@ TEST_F(ImageFolder, HasAFolderPerClass) {
   EXPECT_EQ(open_data("folder:" + path_.string()).train.count(), 3);
 }
 
+TEST_F(ImageFolder, KeepsTheFirstOfEachClass) {
+  for (const char* name : {"train/a/1.png", "train/a/2.png", "train/b/3.png", "train/b/4.png"}) {
+    write_png(name);
+  }
+  write_png("val/a/5.png");
+  const ImageData data = read_folder(path_, ImageFiles::Broken::skip);
+  const ImageSet two = first_of_each_class(data.train, 2, data.classes);
+  EXPECT_THAT(two.labels, ElementsAre(0, 1));
+  EXPECT_EQ(two.files->count(), 2);
+  EXPECT_EQ(two.files->path(1).filename(), "3.png");
+  EXPECT_EQ(two.files->broken(), ImageFiles::Broken::skip);
+  EXPECT_EQ(image_at(two, 1).size, (ImageSize{96, 96}));
+}
+
 TEST_F(ImageFolder, FollowsLinksOnce) {
   write_jpeg("train/cat/1.jpg");
   write_jpeg("elsewhere/2.jpg");

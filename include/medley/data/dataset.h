@@ -25,6 +25,10 @@ struct ImageSet {
 /// For `mix`; valid as long as the set is, which must be in memory.
 [[nodiscard]] ImageBatchView view_of(const ImageSet& images);
 
+/// An image to be looked at: grey ones in three channels, of one in a file the middle, 96 pixels
+/// wide (white if it cannot be decoded and such are skipped). Throws InvalidArgument, IoError.
+[[nodiscard]] Image image_at(const ImageSet& images, std::int64_t index);
+
 /// Sixteen digits that change if pixels (or names and lengths of files) or labels do.
 [[nodiscard]] std::string fingerprint(const ImageSet& images);
 
@@ -51,6 +55,13 @@ struct ImageData {
 /// t10k-labels-…, each also as .gz.
 [[nodiscard]] ImageData read_idx(const std::filesystem::path& folder);
 
+/// Where Debian's package dataset-fashion-mnist puts Fashion-MNIST.
+inline constexpr const char* kFashionMnistFolder = "/usr/share/datasets/fashion-mnist";
+
+/// Fashion-MNIST with the names of its classes: the files of `read_idx`.
+[[nodiscard]] ImageData read_fashion_mnist(
+    const std::filesystem::path& folder = kFashionMnistFolder);
+
 /// train_images.npy, train_labels.npy, test_images.npy, test_labels.npy: u8 images N×H×W,
 /// N×H×W×C or N×C×H×W (C is 1 or 3), labels of any integer type.
 [[nodiscard]] ImageData read_npy(const std::filesystem::path& folder);
@@ -76,9 +87,15 @@ struct SyntheticOptions {
 /// images. Throws InvalidArgument.
 [[nodiscard]] ImageData make_synthetic(const SyntheticOptions& options);
 
-/// "cifar100:DIR", "cifar10:DIR", "idx:DIR", "npy:DIR", "folder:DIR", or "synthetic" with any of
-/// its options: "synthetic:train=2000,test=500,size=32,classes=10,scale=0.5,seed=1". Throws
-/// InvalidArgument, IoError.
+/// The first images of each class in equal shares, `count` in all and in their order; the first
+/// classes have one more where it does not divide. Throws InvalidArgument if a class has fewer.
+[[nodiscard]] ImageSet first_of_each_class(const ImageSet& images, std::int64_t count,
+                                           const std::vector<std::string>& classes);
+
+/// "fashion-mnist" (or "fashion-mnist:DIR"), "cifar100:DIR", "cifar10:DIR", "idx:DIR", "npy:DIR",
+/// "folder:DIR", or "synthetic" with any of its options:
+/// "synthetic:train=2000,test=500,size=32,classes=10,scale=0.5,seed=1". Throws InvalidArgument,
+/// IoError.
 [[nodiscard]] ImageData open_data(const std::string& text,
                                   ImageFiles::Broken broken = ImageFiles::Broken::refuse);
 

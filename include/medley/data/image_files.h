@@ -26,6 +26,7 @@ class ImageFiles {
   ImageFiles& operator=(const ImageFiles&) = delete;
 
   [[nodiscard]] std::int64_t count() const noexcept;
+  [[nodiscard]] Broken broken() const noexcept;
   [[nodiscard]] const std::filesystem::path& path(std::int64_t index) const;
 
   /// Decodes a part of picture `index`, resized, into `rgb` (3 * size.pixels() values,

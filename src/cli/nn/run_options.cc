@@ -25,13 +25,29 @@ std::string option_of(std::string_view field) {
   return name;
 }
 
+void keep_first(ImageSet& images, std::optional<std::int64_t> count, std::string_view option,
+                const std::vector<std::string>& classes) {
+  if (!count) return;
+  try {
+    images = first_of_each_class(images, *count, classes);
+  } catch (const InvalidArgument& problem) {
+    throw InvalidArgument(fmt::format("{}: {}", option, problem.what()));
+  }
+}
+
 }  // namespace
 
 void DataOptions::add_to(CLI::App& app) {
   app.add_option("--data", data,
                  "synthetic[:train=2000,test=500,size=32,classes=10,scale=0.5,seed=1], "
-                 "cifar100:DIR, cifar10:DIR, idx:DIR, npy:DIR or folder:DIR")
+                 "fashion-mnist[:DIR], cifar100:DIR, cifar10:DIR, idx:DIR, npy:DIR or folder:DIR")
       ->default_str(data)
+      ->group("Data");
+  add_integer(app, "--train-images", train_images,
+              "the first N training images, as many of each class", "all")
+      ->group("Data");
+  add_integer(app, "--test-images", test_images, "the first N test images, as many of each class",
+              "all")
       ->group("Data");
   app.add_flag("--skip-broken", skip_broken, "folders: leave out images that cannot be decoded")
       ->group("Data");
@@ -43,7 +59,11 @@ void DataOptions::add_to(CLI::App& app) {
 }
 
 ImageData DataOptions::open() const {
-  return open_data(data, skip_broken ? ImageFiles::Broken::skip : ImageFiles::Broken::refuse);
+  ImageData images =
+      open_data(data, skip_broken ? ImageFiles::Broken::skip : ImageFiles::Broken::refuse);
+  keep_first(images.train, train_images, "--train-images", images.classes);
+  keep_first(images.test, test_images, "--test-images", images.classes);
+  return images;
 }
 
 void DataOptions::note_left_out(const ImageData& images, bool quiet) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -14,9 +15,12 @@
 
 namespace medley::cli {
 
-/// --data, --skip-broken, --threads and --device, common to all verbs that run networks.
+/// --data, --train-images, --test-images, --skip-broken, --threads and --device, common to all
+/// verbs that run networks.
 struct DataOptions {
   std::string data = "synthetic";
+  std::optional<std::int64_t> train_images;  ///< none: all
+  std::optional<std::int64_t> test_images;
   bool skip_broken = false;
   std::int32_t threads = 0;
   std::string device_word = "auto";
