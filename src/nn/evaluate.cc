@@ -55,16 +55,38 @@ Evaluation evaluate_file(const fs::path& file, const ImageData& data, int thread
   model->to(place);
   Evaluation result;
   result.classes = data.num_classes();
+  result.predicted.assign(static_cast<std::size_t>(data.test.count()), -1);
   result.confusion.resize(static_cast<std::size_t>(result.classes * result.classes));
-  const Accuracy accuracy =
-      score(*model, data.test, data.test.count(), result.classes, loader,
-            torch::TensorOptions(place).dtype(torch::kFloat32),
-            [&](std::int64_t truth, std::span<const std::int64_t> most_likely) {
-              ++result.confusion[static_cast<std::size_t>(truth * result.classes + most_likely[0])];
-            });
+  const Accuracy accuracy = score(
+      *model, data.test, data.test.count(), result.classes, loader,
+      torch::TensorOptions(place).dtype(torch::kFloat32),
+      [&](std::int64_t number, std::int64_t truth, std::span<const std::int64_t> most_likely) {
+        result.predicted[static_cast<std::size_t>(number)] = most_likely[0];
+        ++result.confusion[static_cast<std::size_t>(truth * result.classes + most_likely[0])];
+      });
   result.count = accuracy.count;
   result.top1 = accuracy.top1;
   result.top5 = accuracy.top5;
+  return result;
+}
+
+Comparison compare(const Evaluation& first, const Evaluation& second,
+                   std::span<const std::int64_t> labels) {
+  if (first.predicted.size() != labels.size() || second.predicted.size() != labels.size()) {
+    fail_argument(fmt::format("{} labels do not fit the {} and {} images of two evaluations",
+                              labels.size(), first.predicted.size(), second.predicted.size()));
+  }
+  Comparison result;
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    if (first.predicted[i] < 0 || second.predicted[i] < 0) continue;
+    const bool a = first.predicted[i] == labels[i];
+    const bool b = second.predicted[i] == labels[i];
+    const auto number = static_cast<std::int64_t>(i);
+    if (a && b) ++result.both;
+    if (!a && !b) ++result.neither;
+    if (a && !b) result.gained.push_back(number);
+    if (!a && b) result.lost.push_back(number);
+  }
   return result;
 }
 

@@ -53,7 +53,7 @@ Accuracy score(Model& model, const ImageSet& images, std::int64_t count, std::in
       const std::span row(predicted + i * places, static_cast<std::size_t>(places));
       hits += row[0] == truth ? 1 : 0;
       near += std::ranges::find(row, truth) != row.end() ? 1 : 0;
-      if (see) see(truth, row);
+      if (see) see(numbers[static_cast<std::size_t>(i)], truth, row);
     }
   }
   model.train(was_training);

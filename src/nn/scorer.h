@@ -13,9 +13,10 @@ namespace medley::nn {
 /// count/asked, by chance, lest steps through the set meet some classes only.
 [[nodiscard]] std::int64_t spread_number(std::int64_t i, std::int64_t asked, std::int64_t count);
 
-/// What a network says of one image: its class, and the most likely classes, five or all.
-using SeeAnswer =
-    std::function<void(std::int64_t truth, std::span<const std::int64_t> most_likely)>;
+/// What a network says of one image: its number in the set, its class, and the most likely classes,
+/// five or all.
+using SeeAnswer = std::function<void(std::int64_t number, std::int64_t truth,
+                                     std::span<const std::int64_t> most_likely)>;
 
 struct Accuracy {
   double top1 = 0;  // percent

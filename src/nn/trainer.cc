@@ -215,8 +215,8 @@ class Run {
   [[nodiscard]] Image first_batch() {
     const BatchShape s = loader_.shape(loader_.batch_size(0));
     const torch::Tensor batch = torch::empty({s.count, s.channels, s.height, s.width});
-    (void)loader_.load(0, 0, loader_.order(0), view_of(batch));
-    return batch_picture(batch);
+    const MixedLabels labels = loader_.load(0, 0, loader_.order(0), view_of(batch));
+    return batch_picture(batch, labels, data_.classes);
   }
 
   /// False if the observer asked to stop; then a checkpoint has been saved.

@@ -96,16 +96,28 @@ TEST(Steppers, AdamWIsLibTorchs) {
       recipe, torch::optim::AdamWOptions(0.01).betas({0.9, 0.999}).weight_decay(0.1));
 }
 
-TEST(BatchPictures, HaveAsManyImagesAsThereIsRoomFor) {
-  const auto size = [](std::int64_t count, std::int64_t height, std::int64_t width) {
-    return batch_picture(torch::zeros({count, 1, height, width})).size;
+TEST(BatchPictures, StretchChannelsAndNameTheClasses) {
+  torch::Tensor batch = torch::zeros({2, 1, 88, 88});
+  batch[1].fill_(3);
+  const MixedLabels labels{2, 2, {0, 1, 1, 1}, {0.62, 0.38, 0.5, 0.5}};
+  const Image picture = batch_picture(batch, labels, {"coat", "bag"});
+  // Two lines below the first image; the second is all of one class.
+  EXPECT_EQ(picture.size, (ImageSize{88 + 2 * 14 + 16, 2 * 96 + 8}));
+  const auto at = [&](std::int32_t y, std::int32_t x) {
+    return picture.rgb[static_cast<std::size_t>(3 * (y * picture.size.width + x))];
   };
-  EXPECT_EQ(size(3, 5, 6), (ImageSize{5, 22}));
-  EXPECT_EQ(size(100, 5, 6), (ImageSize{54, 62}));
-  EXPECT_EQ(size(4, 2, 20000), (ImageSize{6, 60004}));
-  EXPECT_EQ(size(4, 20000, 2), (ImageSize{20000, 14}));
-  EXPECT_EQ(size(9, 3000, 2000), (ImageSize{3000, 10008}));
-  EXPECT_EQ(size(1, 1, 70000).pixels(), 0);
+  EXPECT_EQ(at(50, 50), 0);
+  EXPECT_EQ(at(50, 150), 255);
+  const auto has_ink = [&](std::int32_t x, std::int32_t y) {
+    for (std::int32_t row = y; row < y + 14; ++row) {
+      for (std::int32_t column = x; column < x + 88; ++column) {
+        if (at(row, column) < 200) return true;
+      }
+    }
+    return false;
+  };
+  EXPECT_TRUE(has_ink(8, 98) && has_ink(8, 112) && has_ink(104, 98));
+  EXPECT_FALSE(has_ink(104, 112));
 }
 
 TEST(SpreadNumbers, GrowAndMeetAllClasses) {
