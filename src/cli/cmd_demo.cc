@@ -1,6 +1,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -15,6 +16,7 @@
 #include "cli/progress.h"
 #include "cli/staged_output.h"
 #include "medley/data/image.h"
+#include "medley/data/synthetic.h"
 #include "medley/report/contact_sheet.h"
 
 namespace medley::cli {
@@ -34,6 +36,18 @@ struct DemoCommand {
   ContactSheetOptions sheet;
 };
 
+/// Pictures to try commands with, by the names of their files.
+std::vector<std::pair<std::string, Image>> drawn_pictures() {
+  constexpr ImageSize kSize{256, 256};
+  constexpr std::pair<std::int32_t, std::int64_t> kPictures[] = {{0, 9}, {2, 26}};  // class, index
+  std::vector<std::pair<std::string, Image>> pictures;
+  for (const auto& [object_class, index] : kPictures) {
+    const std::string name = std::string(synthetic_class_name(object_class)) + ".png";
+    pictures.emplace_back(name, synthetic_image(/*seed=*/1, index, object_class, kSize));
+  }
+  return pictures;
+}
+
 int run(DemoCommand& command) {
   ContactSheetOptions& sheet = command.sheet;
   for (const std::string& path : command.inputs) sheet.sources.push_back(read_image(path));
@@ -48,6 +62,10 @@ int run(DemoCommand& command) {
     Progress progress("drawing", std::ssize(rows) + 1, command.output.quiet);
     output.write(sheet_name, encode_png(contact_sheet(sheet)));
     progress.tick();
+    for (const auto& [name, picture] : drawn_pictures()) {
+      output.write(name, encode_png(picture));
+      report["pictures"].push_back((folder / name).string());
+    }
     for (const SheetRow& row : rows) {
       check_interrupt();
       const fs::path name = fs::path("methods") / (row.policy.method + ".png");
@@ -60,9 +78,10 @@ int run(DemoCommand& command) {
 
   report["contact_sheet"] = (folder / sheet_name).string();
   const std::string line = fmt::format(
-      "{} shows every method, {} one each (seed {}); next, try: medley mix A.png B.png --method "
+      "{0} shows every method, {1} one each (seed {2}); next, try: medley mix {3} {4} --method "
       "hmix\n",
-      (folder / sheet_name).string(), (folder / "methods").string(), sheet.seed);
+      (folder / sheet_name).string(), (folder / "methods").string(), sheet.seed,
+      report["pictures"][0].get<std::string>(), report["pictures"][1].get<std::string>());
   print(command.output.json ? to_text(report) : line);
   return kDone;
 }
@@ -76,8 +95,10 @@ Command add_demo(CLI::App& program) {
   const auto command = std::make_shared<DemoCommand>();
   app->add_option("IMAGES", command->inputs,
                   "your own pictures (PNG or JPEG), the own image first; others are drawn");
-  add_path(*app, "--out", command->folder, "DIR",
-           "folder for contact_sheet.png and methods/NAME.png; existing ones are replaced")
+  add_path(
+      *app, "--out", command->folder, "DIR",
+      "folder for contact_sheet.png, methods/NAME.png, cat.png and flower.png; existing ones are "
+      "replaced")
       ->default_str(command->folder)
       ->group("Pictures");
   add_integer(*app, "--tile", command->sheet.tile, "side of a picture in pixels, 16 to 1024")

@@ -14,6 +14,8 @@ namespace {
 constexpr std::int64_t kBarWidth = 20;
 constexpr std::chrono::milliseconds kRedraw{100};
 
+}  // namespace
+
 std::string clock_text(double seconds) {
   // Beyond 99 hours the estimate says nothing.
   const auto all = static_cast<std::int64_t>(std::ceil(std::clamp(seconds, 0.0, 359999.0)));
@@ -21,8 +23,6 @@ std::string clock_text(double seconds) {
   if (hours > 0) return fmt::format("{}:{:02}:{:02}", hours, all / 60 % 60, all % 60);
   return fmt::format("{}:{:02}", all / 60, all % 60);
 }
-
-}  // namespace
 
 std::string progress_line(std::string_view label, std::int64_t done, std::int64_t total,
                           double seconds) {

@@ -8,6 +8,9 @@
 
 namespace medley::cli {
 
+/// "1:05", "2:00:00"
+[[nodiscard]] std::string clock_text(double seconds);
+
 /// A progress line: "mixing [#####-----] 50/100  12.5/s  0:04 left". `seconds` is the time that
 /// `done` items of `total` took.
 [[nodiscard]] std::string progress_line(std::string_view label, std::int64_t done,

@@ -29,7 +29,13 @@ TEST_F(DemoVerb, WritesTheSheetAndAPicturePerMethod) {
     EXPECT_THAT(outcome.out, HasSubstr("build/demo/contact_sheet.png"));
     EXPECT_THAT(outcome.out, HasSubstr("try: medley mix"));
   }
-  EXPECT_THAT(names("build/demo"), ElementsAre("contact_sheet.png", "methods"));
+  EXPECT_THAT(names("build/demo"),
+              ElementsAre("cat.png", "contact_sheet.png", "flower.png", "methods"));
+  EXPECT_EQ(medley({"mix", "build/demo/cat.png", "build/demo/flower.png", "--method", "hmix", "-o",
+                    "mixed.png"},
+                   {.folder = folder_})
+                .code,
+            0);
   EXPECT_EQ(names("build/demo/methods").size(), methods().size());
   for (const MethodInfo* method : methods()) {
     const auto name = "build/demo/methods/" + std::string(method->name) + ".png";

@@ -10,6 +10,7 @@
 #include "cli/image_folder.h"
 #include "cli/input_files.h"
 #include "cli/mix_request.h"
+#include "cli/nn/sweep_progress.h"
 #include "cli/plan_table.h"
 #include "cli/program.h"
 #include "cli/progress.h"
@@ -32,6 +33,12 @@ TEST(ProgressLine, ShowsShareRateAndTimeLeft) {
   EXPECT_EQ(cli::progress_line("x", 1, 7201, 1.0),
             "x [--------------------] 1/7201  1.0/s  2:00:00 left");
   EXPECT_EQ(cli::progress_line("x", 3, 3, 1.5), "x [####################] 3/3  2.0/s  0:00 left");
+}
+
+TEST(SweepLine, ShowsTheShareAndTheTimeOfAllRuns) {
+  EXPECT_EQ(cli::sweep_line(0.314, 102, "cutmix seed 1 epoch 173/200"),
+            "sweep [######--------------] 31 %  1:42 left  cutmix seed 1 epoch 173/200");
+  EXPECT_EQ(cli::sweep_line(0, 0, "x"), "sweep [--------------------] 0 %  x");
 }
 
 TEST(Wrap, BreaksAtSpacesAndIndents) {

@@ -220,6 +220,40 @@ TEST_F(Train, EvalMeasuresWhatWasTrained) {
   EXPECT_THAT(nowhere.err, HasSubstr("create it first"));
 }
 
+TEST_F(Train, EvalComparesTwoNetworks) {
+  ASSERT_EQ(train("a").code, 0);
+  ASSERT_EQ(medley({"train", "--data", kSmall[1], "--model", "resnet8", "--epochs", "1", "--batch",
+                    "10", "--seed", "2", "--out", path("b")})
+                .code,
+            0);
+  const Arguments eval = {
+      "eval", "--data", kSmall[1], "--checkpoint", path("a/weights.safetensors"), "--against"};
+  const Outcome outcome =
+      medley(eval + Arguments{path("b/weights.safetensors"), "--gallery", path("g.png"), "--json"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const auto report = outcome.json();
+  const auto& against = report["against"];
+  const auto both = against["both_right"].get<std::size_t>();
+  const std::size_t gained = against["only_this"].size();
+  EXPECT_EQ(both + gained + against["only_other"].size() + against["both_wrong"].get<std::size_t>(),
+            20U);
+  EXPECT_DOUBLE_EQ(5.0 * static_cast<double>(both + gained), report["top1"].get<double>());
+  if (gained > 0) {
+    EXPECT_THAT(names(), Contains("g.png"));
+  } else {
+    EXPECT_THAT(outcome.err, HasSubstr("no image that only this network gets right"));
+  }
+  const Outcome itself =
+      medley(eval + Arguments{path("a/weights.safetensors"), "--gallery", path("h.png")});
+  EXPECT_EQ(itself.code, 0) << itself.err;
+  EXPECT_THAT(itself.out, HasSubstr(" 0 only this one, 0 only the other, "));
+  EXPECT_THAT(itself.err, HasSubstr("h.png is not written"));
+  const Outcome alone = medley({"eval", "--data", kSmall[1], "--checkpoint",
+                                path("a/weights.safetensors"), "--gallery", path("g.png")});
+  EXPECT_EQ(alone.code, 2);
+  EXPECT_THAT(alone.err, HasSubstr("name the other with --against"));
+}
+
 TEST_F(Train, NotesOptionsThatNoMethodUses) {
   EXPECT_THAT(train("run", {"--method", "mixup", "--ratio", "0.3"}).err,
               HasSubstr("note: --ratio is not used by method mixup\n"));
@@ -243,12 +277,14 @@ TEST_F(Train, SweepsSkipWhatIsFinished) {
   EXPECT_THAT(first.out,
               StartsWith("model,method,seeds,test_top1_mean,test_top1_std\nresnet8,none,2,"));
   EXPECT_THAT(first.err, Not(HasSubstr("resume")));
+  EXPECT_THAT(first.err, AllOf(HasSubstr("none seed 1: test "), HasSubstr("; 1 of 4 runs done, "),
+                               HasSubstr(" left\n"), HasSubstr("; 4 of 4 runs done\n")));
   EXPECT_THAT(names("all"), Contains("curves.png"));
   const std::string weights = read_file(path("all/mixup-seed2/weights.safetensors"));
   const Outcome second = medley(sweep);
   EXPECT_EQ(second.code, 0);
   EXPECT_EQ(second.out, first.out);
-  EXPECT_THAT(second.err, Not(HasSubstr("epoch 1/2")));
+  EXPECT_THAT(second.err, Not(HasSubstr("runs done")));
   EXPECT_EQ(read_file(path("all/mixup-seed2/weights.safetensors")), weights);
   for (const std::string& name : names("all/mixup-seed2")) {
     if (name.starts_with("checkpoint-")) fs::remove(folder_ / "all/mixup-seed2" / name);
@@ -256,7 +292,7 @@ TEST_F(Train, SweepsSkipWhatIsFinished) {
   const Outcome third = medley(sweep);
   EXPECT_EQ(third.code, 0) << third.err;
   EXPECT_EQ(third.out, first.out);
-  EXPECT_THAT(third.err, AllOf(HasSubstr("mixup-seed2 is finished"), Not(HasSubstr("epoch 1/2"))));
+  EXPECT_THAT(third.err, AllOf(HasSubstr("mixup-seed2 is finished"), Not(HasSubstr("runs done"))));
 }
 
 TEST_F(Train, SweepsSayWhichRunsWereLengthened) {

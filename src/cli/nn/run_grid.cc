@@ -2,32 +2,56 @@
 
 #include <atomic>
 #include <filesystem>
+#include <optional>
+#include <string>
 
 #include <fmt/format.h>
 
-#include "cli/console.h"
 #include "cli/nn/job_queue.h"
+#include "cli/nn/sweep_progress.h"
 #include "cli/nn/train_console.h"
 #include "medley/error.h"
 
 namespace medley::cli {
 namespace {
 
-/// Stops with the other runs.
+/// Adds to the line of the sweep, and stops with the other runs.
 class RunConsole : public TrainConsole {
  public:
-  RunConsole(const std::string& label, std::int64_t epochs, bool quiet, Bar bar,
-             const std::atomic<bool>& stop)
-      : TrainConsole(label, epochs, Lines::aside, quiet, bar), stop_(stop) {}
+  RunConsole(std::size_t run, const std::string& label, const GridOptions& grid,
+             SweepProgress& progress, const std::atomic<bool>& stop)
+      : TrainConsole(label, grid.common.recipe.epochs, Lines::text, grid.quiet, Bar::hidden),
+        run_(run),
+        label_(label),
+        progress_(progress),
+        stop_(stop) {}
+
+  void on_note(const std::string& sentence) override {
+    progress_.note(fmt::format("{}: {}", label_, sentence));
+  }
+  void on_epoch_start(std::int64_t epoch, std::int64_t steps) override {
+    progress_.start_epoch(run_, label_, epoch, steps);
+  }
+  void on_step(std::int64_t /*step*/, std::optional<double> /*loss*/) override {
+    progress_.step(run_);
+  }
+  void on_epoch(const EpochMetrics& /*metrics*/) override {}
+  void on_profile(const nn::StepProfile& profile) override {
+    progress_.wipe();
+    TrainConsole::on_profile(profile);
+  }
   bool stop() override { return stop_ || TrainConsole::stop(); }
 
  private:
+  std::size_t run_;
+  std::string label_;
+  SweepProgress& progress_;
   const std::atomic<bool>& stop_;
 };
 
 /// Trains, or takes the result from the folder if the run is finished.
-void train(GridRun& run, const GridOptions& grid, const ImageData& data,
-           const std::atomic<bool>& stop) {
+void train(std::size_t number, GridRun& run, const GridOptions& grid, const ImageData& data,
+           SweepProgress& progress, const std::atomic<bool>& stop) {
   nn::TrainOptions options = grid.common;
   if (!run.model.empty()) options.recipe.model = run.model;
   options.recipe.mix.method = run.method;
@@ -36,15 +60,15 @@ void train(GridRun& run, const GridOptions& grid, const ImageData& data,
   options.out /= fmt::format("{}{}-seed{}", prefix, run.method, run.seed);
   using Existing = RunFolder::Existing;
   options.existing = std::filesystem::exists(options.out) ? Existing::resume : Existing::refuse;
-  using Bar = TrainConsole::Bar;
-  RunConsole console(fmt::format("{} seed {}", run.name(), run.seed), options.recipe.epochs,
-                     grid.quiet, grid.parallel > 1 ? Bar::hidden : Bar::shown, stop);
+  const std::string label = fmt::format("{} seed {}", run.name(), run.seed);
+  RunConsole console(number, label, grid, progress, stop);
   const nn::TrainResult result = nn::train(data, options, console);
   if (result.stopped) {
     throw Error(fmt::format("stopped; the same command goes on in {}", grid.common.out.string()));
   }
   run.metrics = result.metrics;
   run.lengthened_from = result.lengthened_from;
+  progress.finish(number, label, run.metrics.back());
 }
 
 }  // namespace
@@ -52,9 +76,10 @@ void train(GridRun& run, const GridOptions& grid, const ImageData& data,
 std::string GridRun::name() const { return model.empty() ? method : model + " " + method; }
 
 void run_grid(const GridOptions& options, const ImageData& data, std::vector<GridRun>& runs) {
+  SweepProgress progress(runs.size(), options.common.recipe.epochs, options.quiet);
   JobQueue queue(
-      runs.size(), [&](std::size_t i) { train(runs[i], options, data, queue.stop()); },
-      [&](const std::string& sentence) { print_note(sentence, options.quiet); });
+      runs.size(), [&](std::size_t i) { train(i, runs[i], options, data, progress, queue.stop()); },
+      [&](const std::string& sentence) { progress.note(sentence); });
   queue.run(options.parallel);
 }
 

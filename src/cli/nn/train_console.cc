@@ -49,8 +49,6 @@ void TrainConsole::on_epoch(const EpochMetrics& m) {
     case Lines::text:
       if (!quiet_) print(line + "\n");
       return;
-    case Lines::aside:
-      return print_note(line, quiet_);
   }
 }
 

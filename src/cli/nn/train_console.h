@@ -15,9 +15,8 @@ void note_lengthened(const std::string& run, std::optional<std::int64_t> from, b
 /// Shows a run: a progress bar per epoch on a terminal, and a line after each.
 class TrainConsole : public nn::TrainObserver {
  public:
-  /// What is said after an epoch: a sentence, the line of metrics.jsonl, or a sentence on standard
-  /// error because the result is something else.
-  enum class Lines : std::uint8_t { text, json, aside };
+  /// What is said after an epoch: a sentence, or the line of metrics.jsonl.
+  enum class Lines : std::uint8_t { text, json };
   /// A bar is in the way of other runs that print as well.
   enum class Bar : std::uint8_t { shown, hidden };
 
