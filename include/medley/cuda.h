@@ -91,7 +91,7 @@ void mix(const DevicePlan& plan, const ImageBatchView& in, const MutableImageBat
          const MixOptions& options, Stream stream, StepIndex step = {});
 
 /// As medley::mix_labels: `classes` and `weights` get batch x label_terms values. `labels` has one
-/// class per image of the input.
+/// class per image of the input; negative ones cannot be reported from the device.
 void mix_labels(const DevicePlan& plan, std::span<const std::int64_t> labels,
                 std::span<std::int64_t> classes, std::span<float> weights, Stream stream,
                 StepIndex step = {});

@@ -30,7 +30,7 @@ struct MixedLabels {
   }
 };
 
-/// Mixes class indices. `num_classes` > 0 checks that every label used is in [0, num_classes).
+/// Mixes class indices. Every label used must be >= 0 and, if `num_classes` > 0, below that.
 [[nodiscard]] MixedLabels mix_labels(const MixPlan& plan, std::span<const std::int64_t> labels,
                                      std::int64_t num_classes = 0);
 

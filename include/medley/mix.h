@@ -34,16 +34,20 @@ struct MixOptions {
   PadMode pad_mode = PadMode::constant;
   float pad_value = 0;  ///< for `constant`; rounded to the type of the input
   Stores stores = Stores::automatic;
+  /// Takes images of another size than the plan's: the windows of its sources cut or pad them.
+  /// Without it such an input is refused.
+  bool windows = false;
 };
 
 /// Mixes: output b is made from the images of `in` as `plan.entries[b]` says, normalised and
 /// converted to the type and layout of `out`. Pure: nothing random, and the same bits from every
 /// backend, SIMD target and number of threads.
 ///
-/// `out` has plan.entries.size() images of plan.size and the channels of `in`. `in` may have images
-/// of another size if the plan's windows make sense of it. Arithmetic is `float`, products and sums
-/// rounded separately; weights 0 and 1 copy, so NaN and infinity of the other image do not leak;
-/// u8 is rounded to nearest, ties to even, and clamped (NaN becomes 0). NaN payloads may change.
+/// `out` has plan.entries.size() images of plan.size and the channels of `in`. The
+/// images of `in` have that size too, unless `options.windows` is set. Arithmetic is `float`,
+/// products and sums rounded separately; weights 0 and 1 copy, so NaN and infinity of the other
+/// image do not leak; u8 is rounded to nearest, ties to even, and clamped (NaN becomes 0). NaN
+/// payloads may change.
 ///
 /// In place (`in` and `out` the same memory, type and layout): allowed for plans of two sources per
 /// output without windows, resampling or conversion, over exactly this batch; needs scratch memory

@@ -99,6 +99,7 @@ class Options:
         pad_value: float = 0.0,
         threads: int = 0,
         backend: str = "auto",
+        windows: bool = False,
     ) -> None: ...
 
 class Settings:

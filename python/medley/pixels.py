@@ -26,6 +26,7 @@ def apply(
     pad_value: float = 0.0,
     threads: int = 0,
     backend: str = "auto",
+    windows: bool = False,
 ) -> Any:
     """Mixes images as a plan says. Nothing random; the same bits on every backend.
 
@@ -41,11 +42,13 @@ def apply(
     dtype: of the result: "u8", "f16", "bf16" or "f32", or the framework's own dtype.
     mean, std: per channel, in units of the input: the result is (value - mean) / std.
     pad_mode, pad_value: what windows show outside the image, "constant" or "reflect".
+    windows: takes images of another size than the plan's, which the windows of its sources cut or
+        pad; without it they are an error.
     threads: 0 for all cores. backend: "auto", "cpu", "reference" or "cuda".
 
     Returns the mixed images, of shape (len(plan), C, H, W) in the order of `out_layout`.
     """
-    options = _core.Options(list(mean), list(std), pad_mode, pad_value, threads, backend)
+    options = _core.Options(list(mean), list(std), pad_mode, pad_value, threads, backend, windows)
     return run(plan, images, out, inplace, layout, out_layout, dtype, options)
 
 

@@ -3,16 +3,23 @@
 #include <fmt/format.h>
 
 #include "core/check.h"
+#include "core/enums.h"
 
 namespace medley {
 namespace {
 
 template <typename View, typename T>
 View make_view(T* data, std::size_t size, DType dtype, const BatchShape& shape, Layout layout) {
+  require_enumerator("layout", kLayouts, layout);
+  if (shape.count < 0 || shape.channels < 0 || shape.height < 0 || shape.width < 0) {
+    fail_argument(
+        fmt::format("a batch must have no negative number in its shape, got {}x{}x{}x{} "
+                    "(images x channels x height x width)",
+                    shape.count, shape.channels, shape.height, shape.width));
+  }
   const std::optional<std::int64_t> values =
       product({shape.count, shape.channels, shape.height, shape.width});
-  if (shape.count < 0 || shape.channels < 0 || shape.height < 0 || shape.width < 0 ||
-      values != static_cast<std::int64_t>(size)) {
+  if (values != static_cast<std::int64_t>(size)) {
     fail_argument(fmt::format("a {}x{}x{}x{} batch needs {} values, got {}", shape.count,
                               shape.channels, shape.height, shape.width,
                               values ? std::to_string(*values) : "too many", size));

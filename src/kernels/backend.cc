@@ -3,30 +3,16 @@
 #include <fmt/format.h>
 
 #include "core/check.h"
+#include "core/enums.h"
 #if MEDLEY_HAS_CUDA
 #include "medley/cuda.h"
 #endif
 
 namespace medley {
 
-std::string_view name_of(Backend backend) noexcept {
-  switch (backend) {
-    case Backend::automatic:
-      return "auto";
-    case Backend::reference:
-      return "reference";
-    case Backend::cpu:
-      return "cpu";
-    case Backend::cuda:
-      return "cuda";
-  }
-  return "?";
-}
-
 Backend backend_from_name(std::string_view name) {
-  for (const Backend backend :
-       {Backend::automatic, Backend::reference, Backend::cpu, Backend::cuda}) {
-    if (name == name_of(backend)) return backend;
+  for (std::size_t i = 0; i < kBackends.size(); ++i) {
+    if (name == kBackends[i]) return static_cast<Backend>(i);
   }
   fail_argument(fmt::format("backend must be auto, cpu, cuda or reference, got \"{}\"", name));
 }

@@ -115,9 +115,11 @@ MixedLabels mix_labels(const MixPlan& plan, std::span<const std::int64_t> labels
     std::size_t at = b * terms;
     for_each_source(plan, b, std::ssize(labels), [&](std::int64_t image, double weight) {
       const std::int64_t label = labels[static_cast<std::size_t>(image)];
-      if (num_classes > 0 && (label < 0 || label >= num_classes)) {
+      if (label < 0 || (num_classes > 0 && label >= num_classes)) {
         fail_argument(
-            fmt::format("labels must be in [0, {}), got {} at {}", num_classes, label, image));
+            num_classes > 0
+                ? fmt::format("labels must be in [0, {}), got {} at {}", num_classes, label, image)
+                : fmt::format("labels must be >= 0, got {} at {}", label, image));
       }
       mixed.classes[at] = label;
       mixed.weights[at++] = weight;

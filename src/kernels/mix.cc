@@ -8,6 +8,7 @@
 
 #include "core/cache_size.h"
 #include "core/check.h"
+#include "core/enums.h"
 #include "core/parallel.h"
 #include "kernels/check_views.h"
 #include "kernels/lower.h"
@@ -52,9 +53,13 @@ Normalise Normalise::of_unit_range(std::span<const float> mean, std::span<const 
 void mix(const MixPlan& plan, const ImageBatchView& in, const MutableImageBatchView& out,
          const MixOptions& options) {
   validate(plan);
+  require_enumerator("backend", kBackends, options.backend);
+  require_enumerator("pad_mode", kPadModes, options.pad_mode);
+  require_enumerator("stores", kStores, options.stores);
   check_view("the input", in);
   check_view("the output", out);
   check_output(out, std::ssize(plan.entries), in.shape.channels, plan.size);
+  check_input_size(in, plan.size, options);
   const LoweredPlan lowered = lower(plan, in.shape.count);
   MixJob job;
   job.in = in;

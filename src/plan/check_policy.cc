@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "core/check.h"
+#include "core/enums.h"
 #include "medley/gaussian_design.h"
 
 namespace medley {
@@ -15,6 +16,13 @@ constexpr double kMaxLam = 1e6;  // beyond, products with pixels lose all their 
 }  // namespace
 
 void check_policy(const MixPolicy& p, const MethodInfo& info) {
+  require_enumerator("placement", kPlacements, p.placement);
+  require_enumerator("form", kForms, p.form);
+  require_enumerator("label", kLabelRules, p.label);
+  require_enumerator("mode", kModes, p.mode);
+  require_enumerator("pairing", kPairings, p.pairing);
+  require_enumerator("classes", kClassRules, p.classes);
+  require_enumerator("interpolation", kInterpolations, p.interpolation);
   if (p.alpha) require_positive("alpha", *p.alpha);
   if (p.beta) require_positive("beta", *p.beta);
   if (p.gamma) require_positive("gamma", *p.gamma);

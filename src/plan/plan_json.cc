@@ -18,7 +18,6 @@ using Json = nlohmann::ordered_json;  // for writing
 using Input = nlohmann::json;
 
 constexpr const char* kSchema = "medley.plan/1";
-constexpr std::array<std::string_view, 3> kResamples = {"none", "bilinear", "nearest"};
 
 // ---- writing ----
 
@@ -50,7 +49,7 @@ struct MaskToJson {
             {"cy", m.cy},
             {"cx", m.cx},
             {"tau", m.tau},
-            {"peak", m.peak == Peak::own ? "own" : "partner"}};
+            {"peak", word_of(kPeaks, m.peak)}};
   }
   Json operator()(const FieldMask& m) const {
     return {{"kind", "field"}, {"field", fields.at(m.offset)}};

@@ -75,6 +75,11 @@ std::int64_t checked_count(const MixPolicy& policy, const PlanRequest& r) {
       fail_argument(fmt::format("class rule {} needs {} labels, got {}", name_of(policy.classes),
                                 wanted, r.labels.size()));
     }
+    const auto negative = std::ranges::find_if(r.labels, [](std::int64_t l) { return l < 0; });
+    if (negative != r.labels.end()) {
+      fail_argument(
+          fmt::format("labels must be >= 0, got {} at {}", *negative, negative - r.labels.begin()));
+    }
   }
   return count;
 }

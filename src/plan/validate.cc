@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "core/check.h"
+#include "core/enums.h"
 #include "core/rng.h"
 #include "medley/plan.h"
 #include "plan/check_policy.h"
@@ -50,6 +51,7 @@ struct MaskCheck {
     in_range("cx", m.cx, 0, plan.size.width - 1);
     finite("tau", m.tau);
     if (!(m.tau > 0)) fail(fmt::format("tau must be > 0, got {}", m.tau));
+    require_enumerator("peak", kPeaks, m.peak);
   }
   void operator()(const FieldMask& m) const {
     in_range("the field's offset", m.offset, 0, std::ssize(plan.fields) - plan.size.pixels());
@@ -80,6 +82,7 @@ void validate(const MixPlan& plan) {
     check.finite("lam", entry.lam);
     check.finite("label_weight", entry.label_weight);
     std::visit(check, entry.mask);
+    require_enumerator("resample", kResamples, entry.resample);
     if (entry.resample != Resample::none && !std::holds_alternative<BoxMask>(entry.mask)) {
       check.fail("a resampled partner needs a box mask");
     }

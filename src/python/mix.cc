@@ -1,7 +1,6 @@
 #include "python/mix.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -11,6 +10,7 @@
 #include <fmt/format.h>
 #include <pybind11/stl.h>
 
+#include "core/enums.h"
 #include "medley/backend.h"
 #include "medley/error.h"
 #include "medley/mix.h"
@@ -22,11 +22,9 @@
 namespace medley::python {
 namespace {
 
-constexpr std::array<std::string_view, 2> kPadModes = {"constant", "reflect"};
-
 MixOptions make_options(const std::vector<float>& mean, const std::vector<float>& std,
                         const std::string& pad_mode, double pad_value, int threads,
-                        const std::string& backend) {
+                        const std::string& backend, bool windows) {
   MixOptions options;
   options.normalise = {mean, std};
   const auto* const mode = std::ranges::find(kPadModes, pad_mode);
@@ -37,23 +35,9 @@ MixOptions make_options(const std::vector<float>& mean, const std::vector<float>
   options.pad_mode = static_cast<PadMode>(mode - kPadModes.begin());
   options.pad_value = static_cast<float>(pad_value);
   options.threads = threads;
+  options.windows = windows;
   options.backend = backend == "auto" ? Backend::automatic : backend_from_name(backend);
   return options;
-}
-
-/// Images of another size than the plan's are a mistake unless windows cut them out.
-void check_size(const MixPlan& plan, ImageSize images) {
-  if (images == plan.size) return;
-  const auto has_window = [](const MixEntry& entry) {
-    return !entry.own.whole() || !entry.partner.whole();
-  };
-  if (std::ranges::any_of(plan.entries, has_window) ||
-      std::ranges::any_of(plan.terms, [](const MixTerm& term) { return !term.source.whole(); })) {
-    return;
-  }
-  throw InvalidArgument(
-      fmt::format("images must have the size of the plan, {}x{} (height x width), got {}x{}",
-                  plan.size.height, plan.size.width, images.height, images.width));
 }
 
 /// Mixes `images` into `out`; both are arrays. `stream` is the CUDA stream to work on, as a number;
@@ -64,7 +48,6 @@ bool apply(const Plan& plan, const py::object& images, const py::object& out, co
   const Images in = Images::input(images, layout_from(layout), dlpack_stream);
   const Images to = Images::output(out, layout_from(out_layout), dlpack_stream);
   check_same_device(in, to);
-  check_size(plan.plan(), in.view().shape.size());
   const py::gil_scoped_release release;
   mix_arrays(plan, in, to.view(), options, stream);
   return in.copied();
@@ -112,7 +95,8 @@ void bind_mix(py::module_& module) {
   py::class_<MixOptions>(module, "Options")
       .def(py::init(&make_options), py::arg("mean") = std::vector<float>{},
            py::arg("std") = std::vector<float>{}, py::arg("pad_mode") = "constant",
-           py::arg("pad_value") = 0.0, py::arg("threads") = 0, py::arg("backend") = "auto");
+           py::arg("pad_value") = 0.0, py::arg("threads") = 0, py::arg("backend") = "auto",
+           py::arg("windows") = false);
   module.def("apply", &apply, py::arg("plan"), py::arg("images"), py::arg("out"), py::arg("layout"),
              py::arg("out_layout"), py::arg("options"), py::arg("stream") = 0,
              py::arg("dlpack_stream") = py::none());

@@ -70,6 +70,18 @@ TEST(ViewOf, RefusesNegativeSides) {
         (void)view_of(values, {1, 1, -2, -2});
       },
       ThrowsMessage<InvalidArgument>(HasSubstr("1x1x-2x-2")));
+  const std::vector<float> many(4608);
+  constexpr BatchShape kTwiceNegative{-4, -3, 16, 24};  // of the right number of values
+  EXPECT_THAT([&] { (void)view_of(many, kTwiceNegative); },
+              ThrowsMessage<InvalidArgument>(
+                  HasSubstr("must have no negative number in its shape, got -4x-3x16x24")));
+}
+
+TEST(ViewOf, RefusesALayoutThatIsNone) {
+  const std::vector<float> values(120);
+  EXPECT_THAT(
+      [&] { (void)view_of(values, kShape, static_cast<Layout>(7)); },
+      ThrowsMessage<InvalidArgument>(HasSubstr("layout must be nchw or nhwc, got the number 7")));
 }
 
 TEST(SizeOf, IsTheStorageOfAPixel) {

@@ -97,7 +97,12 @@ TEST(MixLabels, RefusesALabelOutOfRange) {
         (void)mix_labels(weighted(0.5), Labels{-1, 3}, 10);
       },
       ThrowsMessage<InvalidArgument>(AllOf(HasSubstr("[0, 10)"), HasSubstr("got -1 at 0"))));
-  EXPECT_NO_THROW((void)mix_labels(weighted(0.5), Labels{-1, 10}));
+  EXPECT_THAT(
+      [&] {
+        (void)mix_labels(weighted(0.5), Labels{3, -1});
+      },
+      ThrowsMessage<InvalidArgument>(HasSubstr("labels must be >= 0, got -1 at 1")));
+  EXPECT_NO_THROW((void)mix_labels(weighted(0.5), Labels{3, 10}));
 }
 
 TEST(MixLabels, RefusesTooFewLabels) {

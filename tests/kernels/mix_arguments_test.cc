@@ -19,6 +19,8 @@ using testing::AllOf;
 using testing::Each;
 using testing::HasSubstr;
 
+constexpr std::int64_t kHuge = std::numeric_limits<std::int64_t>::max();
+
 /// A correct call, to be spoilt.
 struct Call {
   std::vector<float> input = std::vector<float>(120);
@@ -126,6 +128,51 @@ INSTANTIATE_TEST_SUITE_P(
         WrongCall{"Misaligned",
                   [](Call& c) { c.in.data = static_cast<const char*>(c.in.data) + 1; },
                   "aligned to its elements", "4 bytes"},
+        WrongCall{"StridesPastTheAddressSpace",
+                  [](Call& c) {
+                    c.plan.entries.resize(2, c.plan.entries[0]);
+                    c.out.shape.count = 2;
+                    c.out.strides.image = kHuge / 2;
+                  },
+                  "the output must end within the address space", "4611686018427387903, 20, 5, 1"},
+        WrongCall{"InputPastTheAddressSpace", [](Call& c) { c.in.strides.image = kHuge; },
+                  "the input must end within the address space", "9223372036854775807, 20, 5, 1"},
+        WrongCall{"RowsPastTheAddressSpace",
+                  [](Call& c) {
+                    c.in.strides = {kHuge, kHuge / 2, kHuge / 3, 1};
+                  },
+                  "the input must end within the address space",
+                  "9223372036854775807, 4611686018427387903, 3074457345618258602, 1"},
+        WrongCall{"InputOfAnotherSize",
+                  [](Call& c) {
+                    c.in = view_of(c.input, {2, 3, 5, 4});
+                  },
+                  "images of the plan's size, 4x5 (height x width)", "got 5x4; set windows"},
+        WrongCall{
+            "InputLargerThanAPlanWithWindows",
+            [](Call& c) {
+              c.plan.entries[0].own.dx = 1;
+              c.in = view_of(std::span<const float>(c.input).first(2 * 3 * 2 * 10), {2, 3, 2, 10});
+            },
+            "images of the plan's size, 4x5", "got 2x10"},
+        WrongCall{"UnknownType", [](Call& c) { c.in.dtype = static_cast<DType>(9); },
+                  "the type of the input must be u8, f16, bf16 or f32", "got the number 9"},
+        WrongCall{"UnknownLayout", [](Call& c) { c.out.layout = static_cast<Layout>(2); },
+                  "the layout of the output must be nchw or nhwc", "got the number 2"},
+        WrongCall{"UnknownBackend", [](Call& c) { c.options.backend = static_cast<Backend>(42); },
+                  "backend must be auto, reference, cpu or cuda", "got the number 42"},
+        WrongCall{"UnknownPadMode", [](Call& c) { c.options.pad_mode = static_cast<PadMode>(2); },
+                  "pad_mode must be constant or reflect", "got the number 2"},
+        WrongCall{"UnknownStores", [](Call& c) { c.options.stores = static_cast<Stores>(3); },
+                  "stores must be automatic, cached or streaming", "got the number 3"},
+        WrongCall{"UnknownResample",
+                  [](Call& c) { c.plan.entries[0].resample = static_cast<Resample>(3); },
+                  "resample must be none, bilinear or nearest", "got the number 3"},
+        WrongCall{"UnknownPeak",
+                  [](Call& c) {
+                    c.plan.entries[0].mask = GaussianMask{1, 1, 0.5, static_cast<Peak>(2)};
+                  },
+                  "peak must be own or partner", "got the number 2"},
         WrongCall{"NormaliseChannels",
                   [](Call& c) {
                     c.options.normalise = {{1.0f, 2.0f}, {1.0f, 1.0f}};
@@ -165,6 +212,13 @@ TEST(MixArguments, BackendMustBeThere) {
   EXPECT_THAT([&] { mix(call.plan, call.in, call.out, call.options); },
               testing::ThrowsMessage<Error>(testing::ContainsRegex("cuda|CUDA")));
   EXPECT_THAT(call.output, Each(-1.0f));
+}
+
+TEST(MixArguments, HugeStridesOfASingleImageMoveNothing) {
+  Call call;
+  call.out.strides.image = kHuge;
+  EXPECT_NO_THROW(mix(call.plan, call.in, call.out, call.options));
+  EXPECT_THAT(call.output, Each(0.0f));
 }
 
 TEST(MixArguments, RightCallWorks) {

@@ -16,6 +16,8 @@ using testing::ElementsAre;
 
 class MixWindows : public test::EveryBackend {
  protected:
+  MixWindows() { options_.windows = true; }
+
   /// Image 0 seen through a window.
   [[nodiscard]] std::vector<float> seen(const Source& window, const Images& in,
                                         ImageSize size) const {

@@ -88,6 +88,21 @@ INSTANTIATE_TEST_SUITE_P(
         WrongPolicy{"PadNegative", [](auto& p) { p.augment.pad = -1; }, "pad must be in [0,", "-1"},
         WrongPolicy{"FlipTooLarge", [](auto& p) { p.augment.flip = 1.5; }, "flip must be in [0, 1]",
                     "1.5"},
+        WrongPolicy{"UnknownPlacement", [](auto& p) { p.placement = static_cast<Placement>(77); },
+                    "placement must be clipped, inside or wrap", "the number 77"},
+        WrongPolicy{"UnknownForm", [](auto& p) { p.form = static_cast<Form>(3); },
+                    "form must be code, paper or calibrated", "the number 3"},
+        WrongPolicy{"UnknownLabelRule", [](auto& p) { p.label = static_cast<LabelRule>(2); },
+                    "label must be realised or drawn", "the number 2"},
+        WrongPolicy{"UnknownMode", [](auto& p) { p.mode = static_cast<Mode>(9); },
+                    "mode must be sample, batch or pair", "the number 9"},
+        WrongPolicy{"UnknownPairing", [](auto& p) { p.pairing = static_cast<Pairing>(9); },
+                    "pairing must be batch, reverse, roll or dataset", "the number 9"},
+        WrongPolicy{"UnknownClassRule", [](auto& p) { p.classes = static_cast<ClassRule>(255); },
+                    "classes must be any, same or other", "the number 255"},
+        WrongPolicy{"UnknownInterpolation",
+                    [](auto& p) { p.interpolation = static_cast<Interpolation>(2); },
+                    "interpolation must be bilinear or nearest", "the number 2"},
         WrongPolicy{"ClassesOfReverse",
                     [](auto& p) {
                       p.classes = ClassRule::same;
@@ -140,6 +155,7 @@ TEST_P(WrongRequests, AreRefusedWithExpectationAndFact) {
   EXPECT_EQ(text.find('\n'), std::string::npos);
 }
 
+const std::vector<std::int64_t> kLabels = {0, 1, -1, 0, 1, 0, 1, 0};
 const std::vector<std::int64_t> kOrder = {0, 3, -1, 5, 0, 0, 0, 0};
 
 INSTANTIATE_TEST_SUITE_P(
@@ -172,6 +188,12 @@ INSTANTIATE_TEST_SUITE_P(
                      "first must be a multiple of the batch size 8 for mode batch and pairing "
                      "dataset",
                      "got 12"},
+        WrongRequest{"NegativeLabel",
+                     [](auto& p, auto& r) {
+                       p.classes = ClassRule::same;
+                       r.labels = kLabels;
+                     },
+                     "labels must be >= 0", "got -1 at 2"},
         WrongRequest{"EpochHuge", [](auto&, auto& r) { r.epoch = kMaxEpoch + 1; },
                      "epoch must be at most 4294967295", "got 4294967296"},
         WrongRequest{"DatasetSizeNegative", [](auto&, auto& r) { r.dataset_size = -1; },

@@ -314,11 +314,14 @@ def test_new_arrays_are_writable_and_outlive_the_mixer(name, convert):
 def test_plans_are_for_images_of_their_size():
     images = random_images((4, 32, 48, 3))
     plan = medley.CutMix().plan(batch=4, size=(32, 48))
-    with pytest.raises(ValueError, match="images must have the size of the plan, 32x48"):
+    with pytest.raises(ValueError, match="images of the plan's size, 32x48"):
         medley.apply(plan, images)
     assert medley.apply(plan, images, layout="nhwc").shape == images.shape
     windows = medley.CutMix(pad=2).plan(batch=4, size=8)
-    assert medley.apply(windows, random_images((4, 3, 16, 16))).shape == (4, 3, 8, 8)
+    large = random_images((4, 3, 16, 16))
+    with pytest.raises(ValueError, match="images of the plan's size, 8x8 .*, got 16x16; set windows"):
+        medley.apply(windows, large)
+    assert medley.apply(windows, large, windows=True).shape == (4, 3, 8, 8)
 
 
 def test_a_call_that_fails_does_not_count():

@@ -218,6 +218,7 @@ MixCase random_case(std::uint64_t number) {
   if (random.below(5) == 0) {  // images of another size than the outputs
     c.in_shape.height = pick(random, kSides);
     c.in_shape.width = pick(random, kSides);
+    c.options.windows = true;
   }
   c.in_dtype = static_cast<DType>(random.below(4));
   c.out_dtype = static_cast<DType>(random.below(4));

@@ -6,23 +6,12 @@
 #include <fmt/format.h>
 
 #include "core/check.h"
+#include "kernels/check_views.h"
 #include "kernels/cuda/check.h"
 #include "kernels/cuda/memory.h"
 #include "medley/cuda.h"
 
 namespace medley::cuda {
-namespace {
-
-/// Bytes from the first to the last value of a batch.
-std::size_t extent(const ImageBatchView& v) {
-  const BatchShape& s = v.shape;
-  const BatchStrides& t = v.strides;
-  const std::int64_t last = (s.count - 1) * t.image + (s.channels - 1) * t.channel +
-                            (s.height - 1) * t.row + (s.width - 1) * t.column;
-  return static_cast<std::size_t>((last + 1) * size_of(v.dtype));
-}
-
-}  // namespace
 
 std::vector<DeviceInfo> devices() {
   int count = 0;
@@ -55,8 +44,8 @@ void mix_host_images(const MixPlan& plan, const ImageBatchView& in,
   if (devices().empty()) {
     fail_cuda("backend cuda needs a CUDA device, but none was found; use backend cpu");
   }
-  const std::size_t in_bytes = extent(in);
-  const std::size_t out_bytes = extent(out);
+  const std::size_t in_bytes = static_cast<std::size_t>(extent_of(in).value());
+  const std::size_t out_bytes = static_cast<std::size_t>(extent_of(out).value());
   if (!device_has_room(in_bytes + out_bytes)) {
     fail_cuda(
         fmt::format("backend cuda needs {} MiB on the device, which are not free; "

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "core/check.h"
+#include "core/enums.h"
 #include "kernels/check_views.h"
 #include "kernels/cuda/check.h"
 #include "kernels/cuda/device_plan.h"
@@ -82,9 +83,11 @@ bool fits_tiles(const MixCall& call) {
 void mix(const DevicePlan& plan, const ImageBatchView& in, const MutableImageBatchView& out,
          const MixOptions& options, Stream stream, StepIndex step) {
   const DevicePlan::Impl& impl = plan.impl();
+  require_enumerator("pad_mode", kPadModes, options.pad_mode);
   check_view("the input", in);
   check_view("the output", out);
   check_output(out, impl.batch, in.shape.channels, impl.size);
+  check_input_size(in, impl.size, options);
   if (in.shape.count < impl.images) {
     fail_argument(fmt::format("the plan was uploaded for {} images, but the input has {}",
                               impl.images, in.shape.count));
