@@ -17,8 +17,8 @@ build: deps  ## Build the program build/medley and the libraries
 demo: build  ## Mix, explain and train with every method, on embedded data: build/demo
 	@tools/demo
 
-python: deps  ## Build the Python wheel into dist/, without network
-	@/usr/bin/python3 python/packaging/medley_build.py dist
+python: deps  ## Build the Python wheel into dist/
+	@/usr/bin/python3 -m pip wheel --no-deps --wheel-dir dist .
 
 test: deps  ## Everything that must pass: format, build, tests, sanitizers, clang, CUDA build
 	@tools/check

@@ -4,7 +4,8 @@ include(CMakePackageConfigHelpers)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/medley DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES ${PROJECT_BINARY_DIR}/include/medley/version.h
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/medley)
-install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/src/report/FONT-LICENSE.txt
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/THIRD-PARTY-LICENSES.txt
+              ${PROJECT_SOURCE_DIR}/src/report/FONT-LICENSE.txt
         DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/medley)
 install(EXPORT medley-targets NAMESPACE medley:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/medley)
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/medley-config.cmake.in

@@ -1,5 +1,8 @@
 # The Python module: by default in test builds where pybind11 is. Not under sanitizers: such an
 # extension does not load into a plain interpreter.
+if(SKBUILD)  # a build by pip: for the Python that runs it
+  set(MEDLEY_PYTHON ${Python_EXECUTABLE})
+endif()
 set(MEDLEY_PYTHON /usr/bin/python3 CACHE FILEPATH
     "Python to build for and to test with: the system's, not the first on the PATH")
 find_path(MEDLEY_PYBIND11_HEADERS pybind11/pybind11.h)
