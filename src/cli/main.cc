@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
@@ -31,8 +32,17 @@ const std::array<VerbInfo, 4> kTraining = {
     VerbInfo{"sweep", "Train every combination of networks, methods and seeds"},
     VerbInfo{"results", "Tabulate, check, collect and draw the results of runs"}};
 
+/// LibTorch's OpenMP threads spin while they wait, by default for so long that they keep busy cores
+/// from the thread they wait for. This many rounds outlast the gaps between the operations of a
+/// step. OpenMP reads the variable before the program's main() starts.
+void bound_spinning() {
+  if (std::getenv("OMP_WAIT_POLICY") != nullptr) return;
+  (void)setenv("GOMP_SPINCOUNT", "10000", /*overwrite=*/0);
+}
+
 /// Becomes the training program; returns only if there is none.
 int become_training_program(char** argv) {
+  bound_spinning();
   std::error_code ignored;
   const auto self = std::filesystem::read_symlink("/proc/self/exe", ignored);
   const auto beside = self.parent_path() / "medley-nn";

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <pty.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -118,9 +119,11 @@ Outcome medley(const Arguments& arguments, const Setting& setting) {
     close(terminal);
   }
   int status = 0;
-  waitpid(child, &status, 0);
+  rusage used{};
+  wait4(child, &status, 0, &used);
 
   Outcome outcome;
+  outcome.page_faults = used.ru_minflt;
   outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   outcome.out = out.content();
   outcome.err = terminal != -1 ? shown : err.content();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -14,6 +15,7 @@ struct Outcome {
   int code = -1;  ///< exit code, or 128 + signal
   std::string out;
   std::string err;
+  std::int64_t page_faults = 0;  ///< that needed no disk: pages that were mapped anew
 
   /// Standard output as the one JSON value that it must be.
   [[nodiscard]] nlohmann::json json() const { return nlohmann::json::parse(out); }
