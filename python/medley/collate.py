@@ -23,7 +23,8 @@ from typing import Any, Callable, Iterator, NamedTuple, Sequence
 import torch
 from torch.utils import data
 
-from .mixers import Mix, not_negative
+from ._stream import not_negative
+from .mixers import Mix
 
 __all__ = ["Batches", "Loader", "MixCollate", "Place", "Tagged"]
 
@@ -111,6 +112,7 @@ class MixCollate:
 
     def __init__(self, mix: Mix, collate_fn: Callable[[list[Any]], Any] | None = None) -> None:
         self.mix = mix
+        _ = mix.seed  # settled before there are workers, which have to draw alike
         self.collate_fn = collate_fn or data.dataloader.default_collate
 
     def __call__(self, samples: list[tuple[Place, Any]]) -> tuple[Any, Any]:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import copy
 import functools
-import operator
 from array import array
-from contextlib import contextmanager
-from typing import Any, Iterator, Sequence, TypedDict
+from typing import Any, Sequence, TypedDict
 
 try:
     from typing import Unpack
@@ -16,26 +14,9 @@ except ImportError:  # Python 3.10
 
 from . import _core
 from ._arrays import dtype_name, framework_of, on_host
+from ._stream import Stream, after_fork, whole_number
 from .labels import MixedLabels, as_array, mix_targets
 from .pixels import finished, output_for, readable
-
-
-def _whole_number(name: str, value: Any) -> int:
-    """An int, of NumPy's kinds too."""
-    try:
-        if not isinstance(value, bool):
-            return operator.index(value)
-    except TypeError:
-        pass
-    raise TypeError(f"{name} must be a whole number, got {type(value).__name__}")
-
-
-def not_negative(name: str, value: Any) -> int:
-    """An int of 0 or more."""
-    number = _whole_number(name, value)
-    if number < 0:
-        raise ValueError(f"{name} must be a whole number >= 0, got {number}")
-    return number
 
 
 def _own(name: str, value: Any) -> Any:
@@ -54,13 +35,15 @@ def _count(images: Any) -> int:
         return framework_of(images).shape(images)[0]
 
 
-_COMPILED = ("_sampler", "_settings", "_counter", "_quick")  # made anew by `Mix._setup`
+_COMPILED = ("_samplers", "_settings", "_quick")  # made anew by `Mix._setup`
 
 
 class Common(TypedDict, total=False):
     """Options that every mixer takes."""
 
-    seed: int
+    seed: int | None
+    rank: int | None
+    world_size: int | None
     lam: float | None
     prob: float
     label: str
@@ -89,7 +72,10 @@ class Mix:
     The classes `Mixup`, `CutMix`, `HMix`, ... are this with the method's own options; names,
     words and defaults are those of the command line. Every mixer also takes
 
-    seed: start of the random numbers, 0 to 2**64 - 1 (default 0).
+    seed: start of the random numbers, 0 to 2**64 - 1. Without one each mixer takes its own when it
+        is first needed, from PyTorch's global generator where PyTorch is in use.
+    rank, world_size: this process and how many there are: call k of it takes the draws that call
+        k * world_size + rank of one process would. Without a seed they are found by themselves.
     lam: a fixed share of the own image instead of a drawn one.
     prob: chance that a draw mixes at all (1).
     mode: samples that share one draw: "sample" (default), "batch" or "pair".
@@ -103,8 +89,9 @@ class Mix:
     A mixer counts its calls, except those that fail: call k of an epoch takes the draws of the
     samples from k * batch on, where batch is the largest seen in the epoch (a last batch may be
     short). `set_epoch(e)` starts an epoch; `state_dict()` and `load_state_dict()` continue after a
-    restart. With `epoch=` and `first=` a call says itself which samples it mixes, and changes no
-    state. Thread-safe.
+    restart. In a DataLoader worker counted calls have draws of the worker's own, which follow from
+    the seed and PyTorch's. With `epoch=` and `first=` a call says itself which samples it mixes,
+    with the same draws in every process, and changes no state. Thread-safe.
     """
 
     options: dict[str, Any]
@@ -116,11 +103,10 @@ class Mix:
         self._given = {name: _own(name, value) for name, value in options.items()}
         given = dict(self._given)
         self._method = method
-        self._seed = _whole_number("seed", given.pop("seed", 0))
-        if not 0 <= self._seed < 1 << 64:
-            raise ValueError(f"seed must be in [0, 2**64), got {self._seed}")
+        seed, rank, world_size = (given.pop(n, None) for n in ("seed", "rank", "world_size"))
+        self._stream = Stream(seed, rank, world_size)
         self.num_classes = given.pop("num_classes", None)
-        if self.num_classes is not None and _whole_number("num_classes", self.num_classes) < 1:
+        if self.num_classes is not None and whole_number("num_classes", self.num_classes) < 1:
             raise ValueError(f"num_classes must be >= 1, got {self.num_classes}")
         self.layout = given.pop("layout", "nchw")
         self.out_layout = given.pop("out_layout", None)
@@ -133,13 +119,14 @@ class Mix:
             value = getattr(self, name)
             if value not in ("nchw", "nhwc") and not (name == "out_layout" and value is None):
                 raise ValueError(f"{name} must be nchw or nhwc, got {value!r}")
-        self._sampler = _core.Sampler(method, given, self.seed)
+        # One that is of no stream yet is good for others to be made from it.
+        self._samplers = {seed: _core.Sampler(method, given, 0 if seed is None else self.seed)}
         self.options = given
         self._class_rule = bool(given.get("same_class") or given.get("other_class"))
         self._settings = self._settings_with(threads)
         self._whole_dataset = given.get("pairing") == "dataset"
-        self._counter = _core.Counter()
-        self._quick = _core.quick_step(self._sampler, self._settings, self._counter)
+        self._quick: Any = None
+        after_fork(self)
 
     def __call__(
         self,
@@ -165,7 +152,7 @@ class Mix:
         """
         counted = epoch is None and first is None and batch is None
         if counted and threads is None and not inplace and not self._whole_dataset:
-            done = self._quick(images, labels, out)
+            done = (self._quick or self._quick_step())(images, labels, out)
             if done is not NotImplemented:
                 if labels is None:
                     return done
@@ -177,14 +164,33 @@ class Mix:
                 "mix.plan(batch=..., size=..., dataset_size=...) and apply it to all images"
             )
         if counted:
-            with self._turn(_count(images)) as place:
-                return self._mix(images, labels, out, inplace, place, threads)
+            sampler = self._sampler(self._stream.own_seed())
+            with self._stream.turn(_count(images)) as place:
+                return self._mix(sampler, images, labels, out, inplace, place, threads)
         batch = _count(images) if batch is None else batch
         place = batch, 0 if first is None else first, self.epoch if epoch is None else epoch
-        return self._mix(images, labels, out, inplace, place, threads)
+        sampler = self._sampler(self.seed)
+        return self._mix(sampler, images, labels, out, inplace, place, threads)
+
+    def _quick_step(self) -> Any:
+        sampler = self._sampler(self._stream.own_seed())
+        self._quick = _core.quick_step(sampler, self._settings, self._stream.counter)
+        return self._quick
+
+    def _sampler(self, seed: int) -> _core.Sampler:
+        """The method with any seed."""
+        found = self._samplers.get(seed)
+        if found is None:
+            found = next(iter(self._samplers.values())).with_seed(seed)
+            self._samplers = {seed: found, **dict(list(self._samplers.items())[:1])}
+        return found
+
+    def _after_fork(self) -> None:
+        self._quick = None  # draws what the parent would
 
     def _mix(
         self,
+        sampler: _core.Sampler,
         images: Any,
         labels: Any,
         out: Any,
@@ -202,20 +208,10 @@ class Mix:
         labels = as_array(labels)
         read = on_host(labels) if self._class_rule else labels  # where the plan is drawn
         terms, others = _core.step(
-            self._sampler, settings, source, target, read, *place, stream, dlpack_stream
+            sampler, settings, source, target, read, *place, stream, dlpack_stream
         )
         x = finished(framework, images, target, out, inplace, stream)
         return x if labels is None else (x, self._labels_of(terms, others, labels))
-
-    @contextmanager
-    def _turn(self, count: int) -> Iterator[tuple[int, int, int]]:
-        """The place of a call on `count` samples; a call that fails does not count."""
-        turn = self._counter.next(count)
-        try:
-            yield turn.place
-        except BaseException:
-            self._counter.give_back(turn)
-            raise
 
     def _labels_of(self, terms: Any, others: Any, labels: Any) -> Any:
         if terms is None:
@@ -250,7 +246,7 @@ class Mix:
         if count is not None and count < 1:
             raise ValueError(f"count must be >= 1, got {count}")
         height, width = size if isinstance(size, (tuple, list)) else (size, size)
-        return self._sampler.plan(
+        return self._sampler(self.seed).plan(
             height, width, batch, first, -1 if count is None else count, epoch, dataset_size,
             on_host(labels), on_host(order), threads,
         )  # fmt: skip
@@ -263,41 +259,35 @@ class Mix:
     @property
     def seed(self) -> int:
         """Start of the random numbers."""
-        return self._seed
+        return self._stream.seed
 
     @property
     def epoch(self) -> int:
         """The epoch whose draws calls take."""
-        return self._counter.state()[0]
+        return self._stream.counter.state()[0]
 
     @property
     def step(self) -> int:
         """Calls so far in this epoch."""
-        return self._counter.state()[1]
+        return self._stream.counter.state()[1]
 
     def set_epoch(self, epoch: int) -> None:
         """Starts an epoch: its first call is call 0."""
-        self._counter.set(not_negative("epoch", epoch), 0, 0)
+        self._stream.set_epoch(epoch)
 
     def state_dict(self) -> dict[str, Any]:
         """Where the sequence of draws stands, as plain numbers."""
-        epoch, step, batch = self._counter.state()
-        return {
-            "method": self.method,
-            "seed": self.seed,
-            "epoch": epoch,
-            "step": step,
-            "batch": batch,
-        }
+        return {"method": self.method, **self._stream.state_dict()}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Continues where `state_dict` was taken; method and seed must be the same."""
-        for name in ("method", "seed"):
-            if state[name] != getattr(self, name):
-                raise ValueError(
-                    f"the state is of {name} {state[name]}, this mixer has {getattr(self, name)}"
-                )
-        self._counter.set(*(not_negative(name, state[name]) for name in ("epoch", "step", "batch")))
+        """Continues where `state_dict` was taken. The method must be the same, and the seed if one
+        was given; a mixer without takes that of the state."""
+        if state["method"] != self.method:
+            raise ValueError(
+                f"the state is of method {state['method']}, this mixer has {self.method}"
+            )
+        self._stream.load_state_dict(state)
+        self._quick = None
 
     def _settings_with(self, threads: int) -> _core.Settings:
         given = self._given
@@ -322,17 +312,11 @@ class Mix:
 
     def __getstate__(self) -> dict[str, Any]:
         others = {name: value for name, value in vars(self).items() if name not in _COMPILED}
-        return {
-            "method": self.method,
-            "given": self._given,
-            "state": self.state_dict(),
-            "others": others,
-        }
+        return {"method": self.method, "given": self._given, "others": others}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self._setup(state["method"], state["given"])
-        self.load_state_dict(state["state"])
-        vars(self).update(state["others"])  # those of subclasses too
+        vars(self).update(state["others"])  # the stream, and what subclasses added
 
     def __repr__(self) -> str:
         shown = {name: value for name, value in self._given.items() if value is not None}

@@ -4,8 +4,8 @@
     mixup_fn = Mixup(mixup_alpha=0.8, cutmix_alpha=1.0, num_classes=1000)
     x, target = mixup_fn(x, target)
 
-What differs: odd batches are fine, draws come from `seed` and not from NumPy's global generator,
-uint8 batches are rounded, and `method` mixes with the other methods as well.
+What differs: odd batches are fine, draws come from `seed` or else from PyTorch's generator and not
+from NumPy's, uint8 batches are rounded, and `method` mixes with the other methods as well.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any
 from . import _core
 from ._arrays import framework_of
 from .labels import mix_labels
+from ._stream import Stream
 from .mixers import Mix
 from .pixels import run
 
@@ -42,9 +43,9 @@ class Mixup:
     method: another Medley method instead, such as "hmix" or "gmix", with `alpha = mixup_alpha` and
         further options by name (`ratio=0.75`). Batches are mixed in place, so options that crop,
         convert or normalise are refused, and those that need classes.
-    seed: start of the random numbers.
+    seed, rank, world_size: as those of `medley.Mix`.
 
-    Calls count like those of `medley.Mix`: see `set_epoch`, `state_dict` and `load_state_dict`.
+    Calls count like those of `medley.Mix`, in DataLoader workers too: see `set_epoch`, `state_dict` and `load_state_dict`.
     """
 
     def __init__(
@@ -60,7 +61,9 @@ class Mixup:
         num_classes: int = 1000,
         *,
         method: str | None = None,
-        seed: int = 0,
+        seed: int | None = None,
+        rank: int | None = None,
+        world_size: int | None = None,
         threads: int = 0,
         **options: Any,
     ) -> None:
@@ -81,8 +84,8 @@ class Mixup:
         self.correct_lam = correct_lam
         self.method = method
         self.mixup_enabled = True  # timm's training script switches it off for the last epochs
+        self._stream = Stream(seed, rank, world_size)
         common = {
-            "seed": seed,
             "prob": prob,
             "mode": _MODES[mode],
             "pairing": "reverse",
@@ -110,7 +113,6 @@ class Mixup:
             if self._mixup is not None and self._cutmix is not None:
                 always = {**common, "prob": 1.0}
                 self._switch = Mix("stochastic", q_mix=1 - switch_prob, **always)
-        self._counter = self._mixup or self._cutmix
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "_options"}
@@ -124,20 +126,23 @@ class Mixup:
         count: int | None = None,
     ) -> _core.Plan:  # fmt: skip
         """The plan of a batch, as `medley.Mix.plan`."""
-        where = {"batch": batch, "size": size, "epoch": epoch, "first": first, "count": count}
-        cutmix = self._cutmix_plan(where) if self._cutmix is not None else None
-        if self._mixup is None:
-            return cutmix
-        mixup = self._mixup.plan(**where)
-        if cutmix is None:
-            return mixup
-        # One draw decides between the two; each has a lam of its own law.
-        branch = self._switch.plan(**where)._flat()
-        return cutmix.choose(mixup, branch)
+        count = -1 if count is None else count
+        return self._plan(self._stream.seed, (*size, batch, first, count, epoch))
 
-    def _cutmix_plan(self, where: dict[str, Any]) -> _core.Plan:
-        plan = self._cutmix.plan(**where)
-        return plan if self.cutmix_minmax is None else _minmax_boxes(plan, self)
+    def _plan(self, seed: int, where: tuple[int, ...]) -> _core.Plan:
+        def drawn(mix: Mix) -> _core.Plan:
+            return mix._sampler(seed).plan(*where)
+
+        mixup = None if self._mixup is None else drawn(self._mixup)
+        if self._cutmix is None:
+            return mixup
+        cutmix = drawn(self._cutmix)
+        if self.cutmix_minmax is not None:
+            cutmix = _minmax_boxes(cutmix, self)
+        if mixup is None:
+            return cutmix
+        # One draw decides between the two; each has a lam of its own law.
+        return cutmix.choose(mixup, drawn(self._switch)._flat())
 
     def __call__(self, x: Any, target: Any) -> tuple[Any, Any]:
         """Mixes in place, as timm does.
@@ -145,7 +150,7 @@ class Mixup:
         x: (N, C, H, W). target: classes (N,). Returns x and soft targets, float32 of shape
         (N, num_classes).
         """
-        with self._counter._turn(len(x)) as place:
+        with self._stream.turn(len(x)) as place:
             plan = self._plan_at(place, len(x), (x.shape[-2], x.shape[-1]))
             targets = self._targets(plan, target)
             if self.method in _NEVER_IN_PLACE or _core.image_info(x)["copied"]:
@@ -159,10 +164,11 @@ class Mixup:
         self, place: tuple[int, int, int], count: int, size: tuple[int, int]
     ) -> _core.Plan:
         batch, first, epoch = place
-        where = {"batch": batch, "first": first, "epoch": epoch, "count": count, "size": size}
+        where = (*size, batch, first, count, epoch)
+        seed = self._stream.own_seed()
         if not self.mixup_enabled:
-            return Mix("none").plan(**where)
-        return self.plan(**where)
+            return Mix("none")._sampler(seed).plan(*where)
+        return self._plan(seed, where)
 
     def _targets(self, plan: _core.Plan, target: Any) -> Any:
         labels = mix_labels(plan, target, self.num_classes)
@@ -170,23 +176,20 @@ class Mixup:
 
     def set_epoch(self, epoch: int) -> None:
         """Starts an epoch."""
-        self._counter.set_epoch(epoch)
+        self._stream.set_epoch(epoch)
 
     def state_dict(self) -> dict[str, Any]:
         """Where the sequence of draws stands."""
-        return self._counter.state_dict()
+        return self._stream.state_dict()
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Continues where `state_dict` was taken."""
-        self._counter.load_state_dict(state)
+        self._stream.load_state_dict(state)
 
 
 class FastCollateMixup(Mixup):
     """timm's collate function that mixes uint8 images: a list of (image, class) in, with image
     uint8 of shape (C, H, W); a uint8 tensor (N, C, H, W) and soft targets (N, num_classes) out.
-
-    It counts batches by itself, so use it in the main process or one worker; `medley.collate` is
-    right for any number of workers.
     """
 
     def __call__(self, batch: Any, _: Any = None) -> tuple[Any, Any]:  # type: ignore[override]
@@ -195,7 +198,7 @@ class FastCollateMixup(Mixup):
 
         images = numpy.stack([numpy.asarray(item[0]) for item in batch])
         target = torch.tensor([item[1] for item in batch], dtype=torch.int64)
-        with self._counter._turn(len(images)) as place:
+        with self._stream.turn(len(images)) as place:
             plan = self._plan_at(place, len(images), (images.shape[-2], images.shape[-1]))
             targets = self._targets(plan, target)
             x = run(

@@ -10,7 +10,7 @@ and labels replaced.
 images: (N, C, H, W). labels: classes (N,), or soft labels (N, num_classes), of integers too. Maps
 (N, H, W) and boxes beside them are refused. As in torchvision one draw serves the whole batch and
 the partner is the neighbour in the batch; give `mode="sample"` or `pairing="batch"` for more
-variety. Inputs are not changed. Calls count like those of `medley.Mix`.
+variety. Inputs are not changed. Calls count like those of `medley.Mix`, in DataLoader workers too.
 """
 
 from __future__ import annotations

@@ -16,14 +16,16 @@ Counter::Turn Counter::next(std::int64_t count) {
   const std::lock_guard lock(mutex_);
   const State before = state_;
   const std::int64_t batch = std::max(state_.batch, count);
-  if (state_.step > static_cast<std::int64_t>(kMaxOrdinal) / std::max<std::int64_t>(batch, 1)) {
+  const std::int64_t steps =
+      static_cast<std::int64_t>(kMaxOrdinal) / std::max<std::int64_t>(batch, 1);
+  if (steps < rank_ || state_.step > (steps - rank_) / world_size_) {
     throw InvalidArgument(
         fmt::format("an epoch has at most {} samples, so no step {} of {} samples", kMaxOrdinal,
                     state_.step, batch));
   }
   state_.batch = batch;
-  const Place place{state_.batch, state_.step++ * state_.batch, state_.epoch};
-  return {place, before, state_};
+  const std::int64_t call = state_.step++ * world_size_ + rank_;
+  return {{batch, call * batch, state_.epoch}, before, state_};
 }
 
 void Counter::give_back(const Turn& turn) {
@@ -39,6 +41,20 @@ Counter::State Counter::state() const {
 void Counter::set(const State& state) {
   const std::lock_guard lock(mutex_);
   state_ = state;
+}
+
+void Counter::shard(std::int64_t rank, std::int64_t world_size) {
+  constexpr std::int64_t kMaxWorldSize = std::int64_t{1} << 31;
+  if (world_size < 1 || world_size > kMaxWorldSize) {
+    throw InvalidArgument(
+        fmt::format("world_size must be in [1, {}], got {}", kMaxWorldSize, world_size));
+  }
+  if (rank < 0 || rank >= world_size) {
+    throw InvalidArgument(fmt::format("rank must be in [0, {}), got {}", world_size, rank));
+  }
+  const std::lock_guard lock(mutex_);
+  rank_ = rank;
+  world_size_ = world_size;
 }
 
 void bind_counter(py::module_& module) {
@@ -60,7 +76,8 @@ void bind_counter(py::module_& module) {
           [](Counter& counter, std::uint64_t epoch, std::int64_t step, std::int64_t batch) {
             counter.set({epoch, step, batch});
           },
-          py::arg("epoch"), py::arg("step"), py::arg("batch"));
+          py::arg("epoch"), py::arg("step"), py::arg("batch"))
+      .def("shard", &Counter::shard, py::arg("rank"), py::arg("world_size"));
 }
 
 }  // namespace medley::python

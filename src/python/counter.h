@@ -16,7 +16,9 @@ struct Place {
   friend bool operator==(const Place&, const Place&) = default;
 };
 
-/// Where a mixer stands: it counts its calls within an epoch. Thread-safe.
+/// Where a mixer stands: it counts its calls within an epoch. With several processes call k of
+/// process `rank` has the place that call k * world_size + rank of one process would have.
+/// Thread-safe.
 class Counter {
  public:
   struct State {
@@ -38,10 +40,14 @@ class Counter {
   void give_back(const Turn& turn);
   [[nodiscard]] State state() const;
   void set(const State& state);
+  /// Throws InvalidArgument unless 0 <= rank < world_size.
+  void shard(std::int64_t rank, std::int64_t world_size);
 
  private:
   mutable std::mutex mutex_;
   State state_;
+  std::int64_t rank_ = 0;
+  std::int64_t world_size_ = 1;
 };
 
 void bind_counter(pybind11::module_& module);

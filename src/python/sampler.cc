@@ -51,6 +51,10 @@ PolicySampler::PolicySampler(MixPolicy policy, std::uint64_t seed)
   static_cast<void>(sampler(size));
 }
 
+std::unique_ptr<PolicySampler> PolicySampler::with_seed(std::uint64_t seed) const {
+  return std::make_unique<PolicySampler>(policy_, seed);
+}
+
 std::shared_ptr<const Sampler> PolicySampler::sampler(ImageSize size) {
   const std::lock_guard lock(mutex_);
   for (const auto& known : samplers_) {
@@ -81,6 +85,8 @@ void bind_sampler(py::module_& module) {
              return std::make_unique<PolicySampler>(std::move(policy), seed);
            }),
            py::arg("method"), py::arg("options"), py::arg("seed"))
+      .def("with_seed", &PolicySampler::with_seed, py::arg("seed"),
+           py::call_guard<py::gil_scoped_release>())
       .def("plan", &plan, py::arg("height"), py::arg("width"), py::arg("batch"),
            py::arg("first") = 0, py::arg("count") = -1, py::arg("epoch") = 0,
            py::arg("dataset_size") = 0, py::arg("labels") = py::none(),

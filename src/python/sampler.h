@@ -30,6 +30,9 @@ class PolicySampler {
   /// Throws InvalidArgument if the policy cannot work.
   PolicySampler(MixPolicy policy, std::uint64_t seed);
 
+  /// The same policy with another seed.
+  [[nodiscard]] std::unique_ptr<PolicySampler> with_seed(std::uint64_t seed) const;
+
   [[nodiscard]] std::shared_ptr<const Sampler> sampler(ImageSize size);
 
   /// Keeps a plan that was drawn before a call asks for it; replaces the one before.

@@ -343,7 +343,7 @@ def test_torchvision_finds_labels_at_any_depth():
 
     Target = namedtuple("Target", "labels path")
     images, labels = torch.rand(4, 3, 8, 8), torch.arange(4)
-    expected, target = medley.torchvision.MixUp(num_classes=4)(images, labels)
+    expected, target = medley.torchvision.MixUp(num_classes=4, seed=1)(images, labels)
     samples = {
         "dict": ({"image": images, "t": {"labels": labels}}, lambda s: s["t"]["labels"]),
         "pair": ((images, {"Labels": labels, "id": [7]}), "default"),
@@ -352,7 +352,7 @@ def test_torchvision_finds_labels_at_any_depth():
         "ordered": (OrderedDict(label=labels, image=images), "default"),
     }
     for name, (sample, getter) in samples.items():
-        mixed = medley.torchvision.MixUp(num_classes=4, labels_getter=getter)(sample)
+        mixed = medley.torchvision.MixUp(num_classes=4, labels_getter=getter, seed=1)(sample)
         parts, before = (list(medley.torchvision._parts(s)) for s in (mixed, sample))
         assert [type(part) for part in parts] == [type(part) for part in before], name
         for part, old in zip(parts, before):
@@ -404,9 +404,9 @@ def test_torchvision_calls_that_fail_do_not_count():
 
 def test_torchvision_takes_one_hot_integers():
     images, one_hot = torch.rand(4, 3, 8, 8), torch.eye(4, dtype=torch.int64)
-    _, expected = medley.torchvision.MixUp(num_classes=4)(images, torch.arange(4))
+    _, expected = medley.torchvision.MixUp(num_classes=4, seed=1)(images, torch.arange(4))
     for labels in (one_hot, one_hot.bool(), one_hot.numpy()):
-        _, y = medley.torchvision.MixUp()(images, labels)
+        _, y = medley.torchvision.MixUp(seed=1)(images, labels)
         assert np.array_equal(y, expected)
 
 
@@ -492,6 +492,6 @@ def test_named_samples_keep_their_kind():
 def test_timm_mixes_every_other_pixel_in_place_too():
     whole = torch.rand(4, 3, 9, 18)
     x = whole[:, :, :, ::2]
-    expected, _ = medley.timm.Mixup(num_classes=4)(x.contiguous(), torch.arange(4))
-    mixed, _ = medley.timm.Mixup(num_classes=4)(x, torch.arange(4))
+    expected, _ = medley.timm.Mixup(num_classes=4, seed=1)(x.contiguous(), torch.arange(4))
+    mixed, _ = medley.timm.Mixup(num_classes=4, seed=1)(x, torch.arange(4))
     assert mixed is x and torch.equal(x, expected)
