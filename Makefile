@@ -14,7 +14,7 @@ build: deps  ## Build the program build/medley and the libraries
 	@cmake --preset release -DMEDLEY_BUILD_TESTS=OFF
 	@cmake --build build -j $(JOBS)
 
-demo: build  ## Mix, explain and train with every method, on embedded data: build/demo
+demo:  ## Mix, explain and train with every method: build/demo/index.html
 	@tools/demo
 
 python: deps  ## Build the Python wheel into dist/

@@ -9,6 +9,7 @@
 
 #include "cli/command.h"
 #include "cli/console.h"
+#include "cli/demo_folder.h"
 #include "cli/help_format.h"
 #include "cli/interrupt.h"
 #include "cli/options.h"
@@ -17,7 +18,9 @@
 #include "cli/staged_output.h"
 #include "medley/data/image.h"
 #include "medley/data/synthetic.h"
+#include "medley/error.h"
 #include "medley/report/contact_sheet.h"
+#include "medley/report/demo_page.h"
 
 namespace medley::cli {
 namespace {
@@ -27,19 +30,22 @@ namespace fs = std::filesystem;
 constexpr const char* kFooter =
     "Examples:\n"
     "  medley demo --out demo\n"
-    "  medley demo cat.png dog.png --out demo --tile 128";
+    "  medley demo cat.png dog.png --out demo --tile 128\n"
+    "  medley demo --page --out demo";
 
 struct DemoCommand {
   OutputOptions output;
   std::vector<std::string> inputs;
   std::string folder = "medley-demo";
   ContactSheetOptions sheet;
+  bool page = false;
 };
 
 /// Pictures to try commands with, by the names of their files.
 std::vector<std::pair<std::string, Image>> drawn_pictures() {
   constexpr ImageSize kSize{256, 256};
-  constexpr std::pair<std::int32_t, std::int64_t> kPictures[] = {{0, 9}, {2, 26}};  // class, index
+  constexpr std::pair<std::int32_t, std::int64_t> kPictures[] = {{0, 9}, {2, 26}, {1, 3}, {4, 14},
+                                                                 {6, 8}, {9, 21}};  // class, index
   std::vector<std::pair<std::string, Image>> pictures;
   for (const auto& [object_class, index] : kPictures) {
     const std::string name = std::string(synthetic_class_name(object_class)) + ".png";
@@ -48,7 +54,21 @@ std::vector<std::pair<std::string, Image>> drawn_pictures() {
   return pictures;
 }
 
+int write_page(const DemoCommand& command) {
+  if (!command.inputs.empty()) {
+    throw InvalidArgument("--page draws nothing: leave out the pictures");
+  }
+  const fs::path file = fs::path(command.folder) / "index.html";
+  write_staged(file, bytes_of(demo_page(read_demo_folder(command.folder))));
+  const nlohmann::ordered_json report = {{"schema", "medley.demo/1"}, {"page", file.string()}};
+  print(command.output.json
+            ? to_text(report)
+            : fmt::format("{} shows what is in {}\n", file.string(), command.folder));
+  return kDone;
+}
+
 int run(DemoCommand& command) {
+  if (command.page) return write_page(command);
   ContactSheetOptions& sheet = command.sheet;
   for (const std::string& path : command.inputs) sheet.sources.push_back(read_image(path));
   const std::vector<SheetRow> rows = default_sheet_rows();
@@ -63,8 +83,9 @@ int run(DemoCommand& command) {
     output.write(sheet_name, encode_png(contact_sheet(sheet)));
     progress.tick();
     for (const auto& [name, picture] : drawn_pictures()) {
-      output.write(name, encode_png(picture));
-      report["pictures"].push_back((folder / name).string());
+      const fs::path file = fs::path("pictures") / name;
+      output.write(file, encode_png(picture));
+      report["pictures"].push_back((folder / file).string());
     }
     for (const SheetRow& row : rows) {
       check_interrupt();
@@ -97,9 +118,13 @@ Command add_demo(CLI::App& program) {
                   "your own pictures (PNG or JPEG), the own image first; others are drawn");
   add_path(
       *app, "--out", command->folder, "DIR",
-      "folder for contact_sheet.png, methods/NAME.png, cat.png and flower.png; existing ones are "
+      "folder for contact_sheet.png, methods/METHOD.png and pictures/NAME.png; existing ones are "
       "replaced")
       ->default_str(command->folder)
+      ->group("Pictures");
+  app->add_flag("--page", command->page,
+                "draw nothing; show what is in the folder, and in its theory and runs, as a page, "
+                "index.html")
       ->group("Pictures");
   add_integer(*app, "--tile", command->sheet.tile, "side of a picture in pixels, 16 to 1024")
       ->group("Pictures");

@@ -1,3 +1,4 @@
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -7,6 +8,8 @@
 #include "cli/program.h"
 #include "medley/data/image.h"
 #include "medley/policy.h"
+#include "medley/train/result.h"
+#include "train/made_up_results.h"
 
 namespace medley::cli_test {
 namespace {
@@ -14,6 +17,7 @@ namespace {
 using nlohmann::json;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 class DemoVerb : public CliTest {
  protected:
@@ -29,10 +33,9 @@ TEST_F(DemoVerb, WritesTheSheetAndAPicturePerMethod) {
     EXPECT_THAT(outcome.out, HasSubstr("build/demo/contact_sheet.png"));
     EXPECT_THAT(outcome.out, HasSubstr("try: medley mix"));
   }
-  EXPECT_THAT(names("build/demo"),
-              ElementsAre("cat.png", "contact_sheet.png", "flower.png", "methods"));
-  EXPECT_EQ(medley({"mix", "build/demo/cat.png", "build/demo/flower.png", "--method", "hmix", "-o",
-                    "mixed.png"},
+  EXPECT_THAT(names("build/demo"), ElementsAre("contact_sheet.png", "methods", "pictures"));
+  EXPECT_EQ(medley({"mix", "build/demo/pictures/cat.png", "build/demo/pictures/flower.png",
+                    "--method", "hmix", "-o", "mixed.png"},
                    {.folder = folder_})
                 .code,
             0);
@@ -56,6 +59,52 @@ TEST_F(DemoVerb, TakesYourPictures) {
   ASSERT_EQ(demo({"--out", "drawn"}).code, 0);
   ASSERT_EQ(demo({"a.png", "--out", "yours"}).code, 0);
   EXPECT_NE(read_file(path("drawn/methods/mixup.png")), read_file(path("yours/methods/mixup.png")));
+}
+
+class DemoPageOption : public DemoVerb {
+ protected:
+  void add_run(const std::string& method, double top1) const {
+    const std::filesystem::path run = folder_ / "d/runs" / (method + "-seed1");
+    std::filesystem::create_directories(run);
+    RunResult result = made_up_result("resnet8", method, 1, top1);
+    result.data = {"fashion-mnist", 300, 2000, 10, "0123456789abcdef"};
+    write_result(run / "result.json", result);
+    write_picture(run / "batch.png", 0, 8, 8);
+  }
+  [[nodiscard]] std::string page() const {
+    const Outcome outcome = demo({"--page", "--out", "d"});
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_THAT(outcome.out, HasSubstr("d/index.html"));
+    return read_file(path("d/index.html"));
+  }
+};
+
+TEST_F(DemoPageOption, ShowsWhatIsInTheFolder) {
+  ASSERT_EQ(demo({"--out", "d"}).code, 0);
+  const std::string first = page();
+  EXPECT_THAT(first, HasSubstr("src=\"contact_sheet.png\""));
+  EXPECT_THAT(first, HasSubstr("not trained yet"));
+
+  add_run("hmix", 80);
+  add_run("none", 76);
+  std::filesystem::create_directories(folder_ / "d/runs/gmix-seed1");  // not finished
+  write_picture(path("d/gallery.png"), 0, 8, 8);
+  write_file(path("d/comparison.json"),
+             R"({"images":2000,"against":{"only_this":[1,2,3],"only_other":[4]}})");
+  const std::string second = page();
+  EXPECT_THAT(second, HasSubstr("src=\"runs/hmix-seed1/batch.png\""));
+  EXPECT_LT(second.find("<td><code>none</code></td><td>76"), second.find("<td><code>hmix</code>"));
+  EXPECT_THAT(second, HasSubstr("alone gets 3 right, the one trained without mixing 1."));
+  EXPECT_THAT(second, Not(HasSubstr("<td><code>gmix</code>")));
+}
+
+TEST_F(DemoPageOption, RefusesWhatItCannotShow) {
+  write_picture(path("a.png"), 4, 20, 20);
+  EXPECT_EQ(demo({"a.png", "--page", "--out", "d"}).code, 2);
+  EXPECT_EQ(demo({"--page", "--out", "missing"}).code, 1);
+  add_run("none", 76);
+  write_file(path("d/comparison.json"), "{}");
+  EXPECT_THAT(demo({"--page", "--out", "d"}).err, HasSubstr("d/comparison.json is not what"));
 }
 
 TEST_F(DemoVerb, FailsWithoutLeavingAnything) {
