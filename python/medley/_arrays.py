@@ -157,7 +157,7 @@ class NumPy(Framework):
 
 def _bfloat16() -> Any:
     try:
-        from ml_dtypes import bfloat16
+        from ml_dtypes import bfloat16  # type: ignore[import-not-found,unused-ignore]
     except ImportError:
         raise TypeError(
             "NumPy has no bfloat16 of its own; install ml_dtypes, or pass a PyTorch tensor as out"
@@ -259,7 +259,7 @@ class CuPy(Framework):
     single_weights = True
 
     def __init__(self) -> None:
-        import cupy
+        import cupy  # type: ignore[import-not-found,unused-ignore]
 
         self._cupy = cupy
 
@@ -327,7 +327,7 @@ class Jax(Framework):
     writable = False
 
     def __init__(self) -> None:
-        import jax
+        import jax  # type: ignore[import-not-found,unused-ignore]
 
         self._jax = jax
 

@@ -14,6 +14,7 @@ except ImportError:  # Python 3.10
 
 from . import _core
 from ._arrays import dtype_name, framework_of, on_host
+from ._dynamo import opaque, settle
 from ._stream import Stream, after_fork, whole_number
 from .labels import MixedLabels, as_array, mix_targets
 from .pixels import finished, output_for, readable
@@ -91,7 +92,8 @@ class Mix:
     short). `set_epoch(e)` starts an epoch; `state_dict()` and `load_state_dict()` continue after a
     restart. In a DataLoader worker counted calls have draws of the worker's own, which follow from
     the seed and PyTorch's. With `epoch=` and `first=` a call says itself which samples it mixes,
-    with the same draws in every process, and changes no state. Thread-safe.
+    with the same draws in every process, and changes no state. Thread-safe. In a compiled step of
+    PyTorch a call is a graph break.
     """
 
     options: dict[str, Any]
@@ -127,7 +129,9 @@ class Mix:
         self._whole_dataset = given.get("pairing") == "dataset"
         self._quick: Any = None
         after_fork(self)
+        settle()
 
+    @opaque
     def __call__(
         self,
         images: Any,
@@ -212,6 +216,40 @@ class Mix:
         )
         x = finished(framework, images, target, out, inplace, stream)
         return x if labels is None else (x, self._labels_of(terms, others, labels))
+
+    def _mix_views(
+        self,
+        views: list[Any],
+        labels: Any,
+        place: tuple[int, int, int] | None = None,
+        threads: int | None = None,
+    ) -> tuple[list[Any], Any]:
+        """Several batches of images of the same samples, mixed with the same draws, and the labels.
+
+        place: (batch, first, epoch) instead of counting calls.
+        """
+        if place is None and len(views) == 1:
+            mixed = self(views[0], labels, threads=threads)
+            return ([mixed], None) if labels is None else ([mixed[0]], mixed[1])
+        sizes = {tuple(view.shape[-2:] if self.layout == "nchw" else view.shape[1:3])
+                 for view in views}  # fmt: skip
+        if len(sizes) > 1 and self.method not in ("none", "mixup", "nmixup"):
+            raise ValueError(
+                f"all images of a sample must have one size for {self.method}, got "
+                + " and ".join(f"{height}x{width}" for height, width in sorted(sizes))
+            )
+        if place is not None:
+            batch, first, epoch = place
+            done = [
+                self(view, labels, epoch=epoch, first=first, batch=batch, threads=threads)
+                for view in views
+            ]
+        else:
+            sampler = self._sampler(self._stream.own_seed())
+            with self._stream.turn(len(views[0])) as turn:
+                done = [self._mix(sampler, view, labels, None, False, turn, threads)
+                        for view in views]  # fmt: skip
+        return (done, None) if labels is None else ([x for x, _ in done], done[0][1])
 
     def _labels_of(self, terms: Any, others: Any, labels: Any) -> Any:
         if terms is None:

@@ -6,11 +6,13 @@ from typing import Any, Sequence
 
 from . import _core
 from ._arrays import Framework, dtype_name, framework_of, numpy_framework
+from ._dynamo import opaque
 
 _DEFAULTS = _core.Options()
 _PIXELS = frozenset(("uint8", "float16", "bfloat16", "float32"))
 
 
+@opaque
 def apply(
     plan: _core.Plan,
     images: Any,
@@ -126,6 +128,7 @@ def output_for(
     wanted = _output_shape(plan, shape, layout, out_layout or layout)
     if wanted is None:
         _core.image_info(images, layout)  # says what is wrong
+        raise ValueError(f"images must have 2, 3 or 4 axes, got {len(shape)}")
     given = framework.dtype(images)
     if given not in _PIXELS:
         raise TypeError(f"images must be uint8, float16, bfloat16 or float32, got {given}")

@@ -1,37 +1,60 @@
-"""Callables in the style of torchvision.transforms.v2: images and labels in, soft labels out.
+"""Transforms in the style of torchvision.transforms.v2: images and labels in, soft labels out.
 
     from medley.torchvision import CutMix, MixUp, HMix
     cutmix = CutMix(num_classes=100)
     images, labels = cutmix(images, labels)     # or cutmix((images, labels)), or a dict
 
-Samples may be dicts, lists and tuples within each other; they come back as they are, with images
-and labels replaced.
+Where PyTorch is installed they are `torch.nn.Module`s. Samples may be dicts, lists and tuples within
+each other; they come back as they are, with images and labels replaced, tv_tensors.Image as such.
 
-images: (N, C, H, W). labels: classes (N,), or soft labels (N, num_classes), of integers too. Maps
-(N, H, W) and boxes beside them are refused. As in torchvision one draw serves the whole batch and
-the partner is the neighbour in the batch; give `mode="sample"` or `pairing="batch"` for more
-variety. Inputs are not changed. Calls count like those of `medley.Mix`, in DataLoader workers too.
+images: (N, C, H, W), or video (N, T, C, H, W). Of several batches of images all are mixed, with the
+same draws; beside a tv_tensors.Image or Video, plain tensors stay as they are.
+labels: classes (N,), or soft labels (N, num_classes), of integers too. PIL images, and maps (N, H, W),
+boxes and key points beside the images, are refused.
+
+As in torchvision one draw serves the whole batch and the partner is the neighbour in the batch; give
+`mode="sample"` or `pairing="batch"` for more variety. Inputs are not changed. Calls count like those
+of `medley.Mix`, in DataLoader workers too. In a compiled step a call is a graph break.
 """
 
 from __future__ import annotations
 
-import copy
-from typing import Any, Callable, Iterator, MutableMapping
+from typing import Any, TYPE_CHECKING
 
 from ._arrays import framework_of
+from ._dynamo import opaque
+from ._samples import LabelsGetter, mix_sample
 from .labels import MixedLabels, as_array
 from .mixers import Mix
+
+if TYPE_CHECKING:
+    from torch.nn import Module
+else:
+    try:
+        from torch.nn import Module
+    except ImportError:  # of NumPy arrays
+
+        class Module:
+            """What the transforms need of torch.nn.Module."""
+
+            def __call__(self, *inputs):
+                return self.forward(*inputs)
+
+            def __repr__(self):
+                return f"{type(self).__name__}({self.extra_repr()})"
+
 
 __all__ = ["CutMix", "GMix", "HMix", "Mixed", "MixUp"]
 
 
-class Mixed:
+class Mixed(Module):
     """Any method as a transform: `Mixed("fmix", num_classes=100, decay=3.0)`.
 
     num_classes: of the soft labels; not needed where labels are soft already.
-    labels_getter: finds the labels in a sample that is not (images, labels): a function that
-        returns a part of the sample, or the key of a dict. By default the key is "labels" or
-        "label", in any case. The dict is the sample or, beside the images, its second part.
+    labels_getter: finds the labels: a function that returns a part of the sample, or the key of a
+        dict. By default they are the second part of a sample (images, labels, ...), or what stands
+        there or in the sample under "labels", "label" or a key that contains "label", in any case.
+        None: there are none.
     Other options: those of `medley.Mix`; mode is "batch" and pairing "roll" unless given.
     """
 
@@ -40,62 +63,41 @@ class Mixed:
         method: str,
         *,
         num_classes: int | None = None,
-        labels_getter: Callable[[Any], Any] | str = "default",
+        labels_getter: LabelsGetter = "default",
         **options: Any,
     ) -> None:
+        super().__init__()
         self.num_classes = num_classes
         options = {"mode": "batch", "pairing": "roll", **options}
         self.mix = Mix(method, num_classes=num_classes, **options)
         self._labels_getter = labels_getter
 
-    def __call__(self, *inputs: Any) -> Any:
-        sample = inputs if len(inputs) > 1 else inputs[0]
-        labels = self._find_labels(sample)
-        if not any(part is labels for part in _parts(sample)):
-            raise ValueError(
-                "the labels must be a part of the sample, to be replaced in it; labels_getter made "
-                "new ones"
-            )
-        images = self._find_images(sample, labels)
-        x, y = self.mix(images, self._checked(labels))
-        if isinstance(y, MixedLabels):
-            y = y.soft()
-        return _replace(sample, {id(images): x, id(labels): y})
+    @opaque
+    def forward(self, *inputs: Any) -> Any:
+        """The sample, given in one piece or as arguments, with images and labels mixed."""
+        if not inputs:
+            raise TypeError("a sample must be given, such as (images, labels)")
+        return self._mixed(inputs if len(inputs) > 1 else inputs[0])
 
-    def _find_labels(self, sample: Any) -> Any:
-        if callable(self._labels_getter):
-            return self._labels_getter(sample)
-        if isinstance(sample, (tuple, list)) and len(sample) == 2:
-            sample = sample[1]  # the labels, or a dict that holds them
-            if not isinstance(sample, MutableMapping):
-                return sample
-        if not isinstance(sample, MutableMapping):
-            raise ValueError("a sample must be (images, labels) or a dict; else give labels_getter")
-        if self._labels_getter != "default":
-            return sample[self._labels_getter]
-        for key, value in sample.items():
-            if str(key).lower() in ("label", "labels"):
-                return value
-        raise ValueError("no labels found: the sample needs a key label or labels")
-
-    def _find_images(self, sample: Any, labels: Any) -> Any:
-        others = [part for part in _parts(sample) if part is not labels]
-        for part in others:
-            if type(part).__name__ in ("BoundingBoxes", "Mask"):
-                _refuse(type(part).__name__)
-        found = [part for part in others if len(getattr(part, "shape", ())) == 4]
-        if len(found) != 1:
-            raise ValueError(f"a sample needs one batch of images (N, C, H, W), got {len(found)}")
-        count, *sides = found[0].shape
-        height, width = sides[1:] if self.mix.layout == "nchw" else sides[:2]
-        if any(getattr(part, "shape", ()) == (count, height, width) for part in others):
-            _refuse(f"maps of shape ({count}, {height}, {width})")
-        return found[0]
+    def _mixed(
+        self,
+        sample: Any,
+        place: tuple[int, int, int] | None = None,
+        threads: int | None = None,
+    ) -> Any:
+        return mix_sample(
+            self.mix, sample, self._labels_getter, self._checked, _soft, place, threads
+        )
 
     def _checked(self, labels: Any) -> Any:
         labels = as_array(labels)
         framework = framework_of(labels)
         shape, is_float = framework.shape(labels), framework.is_float(labels)
+        if not 1 <= len(shape) <= 3:
+            raise ValueError(
+                "labels must be classes of shape (N,) or soft labels of shape (N, num_classes), got "
+                f"the shape {tuple(shape)}"
+            )
         if len(shape) == 1 and not is_float and self.num_classes is None:
             raise ValueError("num_classes must be given to mix labels that are classes")
         if len(shape) != 2:
@@ -108,53 +110,44 @@ class Mixed:
             return labels
         return labels.float() if hasattr(labels, "float") else labels.astype("float32")
 
+    @property
+    def alpha(self) -> float | None:
+        """Of the Beta distribution; None for methods without."""
+        return self.mix.options.get("alpha")
+
+    @property
+    def seed(self) -> int:
+        """Start of the random numbers."""
+        return self.mix.seed
+
     def set_epoch(self, epoch: int) -> None:
         """Starts an epoch."""
         self.mix.set_epoch(epoch)
 
-    def state_dict(self) -> dict[str, Any]:
-        """Where the sequence of draws stands."""
+    def state_dict(self, *args: Any, **kwargs: Any) -> dict[str, Any]:  # type: ignore[override]
+        """Where the sequence of draws stands. As part of another module there is no state: then
+        checkpoints of it are those with torchvision's transforms."""
+        if args or kwargs:
+            return super().state_dict(*args, **kwargs)
         return self.mix.state_dict()
 
-    def load_state_dict(self, state: dict[str, Any]) -> None:
+    def load_state_dict(self, state_dict: Any, *args: Any, **kwargs: Any) -> Any:
         """Continues where `state_dict` was taken."""
-        self.mix.load_state_dict(state)
+        self.mix.load_state_dict(state_dict)
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(num_classes={self.num_classes}, mix={self.mix!r})"
-
-
-def _refuse(what: str) -> None:
-    raise ValueError(
-        f"the sample holds {what} that would stay unmixed; mix class maps by a plan, with "
-        "medley.mix_class_maps(plan, maps) and medley.apply(plan, images), or give them as labels"
-    )
+    def extra_repr(self) -> str:
+        return f"num_classes={self.num_classes}, mix={self.mix!r}"
 
 
-def _parts(sample: Any) -> Iterator[Any]:
-    """The sample and all that lies in its dicts, lists and tuples."""
-    yield sample
-    if isinstance(sample, MutableMapping):
-        sample = sample.values()
-    elif not isinstance(sample, (tuple, list)):
-        return
-    for part in sample:
-        yield from _parts(part)
-
-
-def _replace(sample: Any, new: dict[int, Any]) -> Any:
-    """The sample with other parts, by their ids; containers keep their kind."""
-    if id(sample) in new:
-        return new[id(sample)]
-    if isinstance(sample, MutableMapping):
-        result = copy.copy(sample)
-        for key, value in sample.items():
-            result[key] = _replace(value, new)
-        return result
-    if not isinstance(sample, (tuple, list)):
-        return sample
-    values = [_replace(value, new) for value in sample]
-    return sample._make(values) if hasattr(sample, "_make") else type(sample)(values)
+def _soft(labels: Any, mixed: Any) -> Any:
+    """Rows of probabilities, of the dtype that soft labels had."""
+    if isinstance(mixed, MixedLabels):
+        return mixed.soft()
+    if framework_of(labels).is_float(labels) and mixed.dtype != labels.dtype:
+        if hasattr(mixed, "to"):
+            return mixed.to(labels.dtype)
+        return mixed.astype(labels.dtype) if hasattr(mixed, "astype") else mixed
+    return mixed
 
 
 class MixUp(Mixed):

@@ -16,6 +16,7 @@
 #include "python/sampler.h"
 #include "python/step.h"
 #include "python/theory.h"
+#include "python/timm_boxes.h"
 
 namespace medley::python {
 
@@ -33,6 +34,7 @@ PYBIND11_MODULE(_core, module) {
   bind_policy(module);
   bind_design(module);
   bind_plan(module);
+  bind_timm_boxes(module);
   bind_sampler(module);
   bind_counter(module);
   bind_mix(module);

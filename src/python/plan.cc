@@ -84,6 +84,15 @@ std::shared_ptr<Plan> choose(const Plan& self, const Plan& other, const py::obje
   return std::make_shared<Plan>(std::move(result));
 }
 
+std::shared_ptr<Plan> head(const Plan& self, std::int64_t count) {
+  if (count < 1 || count > self.count()) {
+    throw InvalidArgument(fmt::format("count must be in [1, {}], got {}", self.count(), count));
+  }
+  MixPlan result = self.plan();
+  result.entries.resize(static_cast<std::size_t>(count));
+  return std::make_shared<Plan>(std::move(result));
+}
+
 std::string text(const Plan& self) {
   const MixPlan& p = self.plan();
   return fmt::format("<medley.Plan {}: {} samples of {}x{}, seed {}, epoch {}, first {}>", p.method,
@@ -172,6 +181,7 @@ void bind_plan(py::module_& module) {
            })
       .def("_masks", &masks)
       .def("_keep_stream", &Plan::keep_stream, py::arg("stream"), py::arg("owner"))
+      .def("_head", &head, py::arg("count"))
       .def("choose", &choose, py::arg("other"), py::arg("take"),
            "This plan with the entries of `other` where `take`, of shape (B,), is true.")
       .def("__len__", &Plan::count)
