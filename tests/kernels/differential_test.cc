@@ -29,11 +29,11 @@ class EverySimdTarget : public testing::TestWithParam<std::string_view> {
 /// "" if both backends give the same.
 std::string difference(const MixCase& c) {
   const MixPlan plan = c.plan();
-  Batch in(c.in_dtype, c.in_layout, c.in_shape, c.in_gap);
+  Batch in(c.in_dtype, c.in_layout, c.in_shape, c.in_gap, c.in_offset);
   in.fill_random(c.seed);
   const BatchShape out_shape{std::ssize(plan.entries), c.in_shape.channels, c.size.height,
                              c.size.width};
-  Batch expected(c.out_dtype, c.out_layout, out_shape, c.out_gap);
+  Batch expected(c.out_dtype, c.out_layout, out_shape, c.out_gap, c.out_offset);
   Batch actual = expected;
   MixOptions options = c.options;
   options.backend = Backend::reference;
@@ -81,7 +81,7 @@ TEST_P(EverySimdTarget, MixesInPlaceLikeTheReference) {
     c.policy.augment = {};
     const BatchShape shape{c.request.batch, c.in_shape.channels, c.size.height, c.size.width};
     const MixPlan plan = c.plan();
-    Batch expected(c.in_dtype, c.in_layout, shape, c.in_gap);
+    Batch expected(c.in_dtype, c.in_layout, shape, c.in_gap, c.in_offset);
     expected.fill_random(number);
     Batch actual = expected;
     MixOptions options = c.options;

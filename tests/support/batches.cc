@@ -15,6 +15,8 @@ namespace medley::test {
 namespace {
 
 constexpr auto kGapByte = std::byte{0xA5};
+/// Bytes before and after the pixels that nothing may write.
+constexpr std::int64_t kGuard = 128;
 
 template <typename T>
 T read_as(const std::byte* p) {
@@ -64,8 +66,8 @@ T pick(RandomStream& random, const std::array<T, N>& choices) {
 
 }  // namespace
 
-Batch::Batch(DType dtype, Layout layout, BatchShape shape, std::int64_t gap)
-    : dtype_(dtype), layout_(layout), shape_(shape) {
+Batch::Batch(DType dtype, Layout layout, BatchShape shape, std::int64_t gap, std::int64_t offset)
+    : dtype_(dtype), layout_(layout), shape_(shape), first_(kGuard + offset * size_of(dtype)) {
   if (layout == Layout::nchw) {
     strides_.column = 1;
     strides_.row = shape.width + gap;
@@ -77,20 +79,23 @@ Batch::Batch(DType dtype, Layout layout, BatchShape shape, std::int64_t gap)
     strides_.row = std::int64_t{shape.width} * shape.channels + gap;
     strides_.image = strides_.row * shape.height;
   }
-  bytes_.assign(static_cast<std::size_t>(strides_.image * shape.count * size_of(dtype)), kGapByte);
+  const std::int64_t pixels = strides_.image * shape.count * size_of(dtype);
+  bytes_.assign(static_cast<std::size_t>(first_ + pixels + kGuard), kGapByte);
 }
 
-ImageBatchView Batch::view() const { return {bytes_.data(), dtype_, layout_, shape_, strides_}; }
+ImageBatchView Batch::view() const {
+  return {bytes_.data() + first_, dtype_, layout_, shape_, strides_};
+}
 
 MutableImageBatchView Batch::mutable_view() {
-  return {bytes_.data(), dtype_, layout_, shape_, strides_};
+  return {bytes_.data() + first_, dtype_, layout_, shape_, strides_};
 }
 
 std::int64_t Batch::offset(std::int64_t image, std::int64_t channel, std::int64_t y,
                            std::int64_t x) const {
-  return (image * strides_.image + channel * strides_.channel + y * strides_.row +
-          x * strides_.column) *
-         size_of(dtype_);
+  return first_ + (image * strides_.image + channel * strides_.channel + y * strides_.row +
+                   x * strides_.column) *
+                      size_of(dtype_);
 }
 
 float Batch::at(std::int64_t image, std::int64_t channel, std::int64_t y, std::int64_t x) const {
@@ -150,13 +155,14 @@ MixPlan MixCase::plan() const {
 
 std::string MixCase::describe() const {
   return fmt::format(
-      "case: {} mode {} pairing {} batch {} {}x{} from {}x{}x{}x{}, {} {} gap {} to {} {} gap {}, "
-      "pad {} flip {}, normalise {}, threads {}, stores {}, seed {}",
+      "case: {} mode {} pairing {} batch {} {}x{} from {}x{}x{}x{}, {} {} gap {} offset {} to {} "
+      "{} gap "
+      "{} offset {}, pad {} flip {}, normalise {}, threads {}, stores {}, seed {}",
       policy.method, name_of(policy.mode), name_of(policy.pairing), request.batch, size.height,
       size.width, in_shape.count, in_shape.channels, in_shape.height, in_shape.width,
-      name_of(in_dtype), name_of(in_layout), in_gap, name_of(out_dtype), name_of(out_layout),
-      out_gap, policy.augment.pad, policy.augment.flip, !options.normalise.empty(), options.threads,
-      static_cast<int>(options.stores), seed);
+      name_of(in_dtype), name_of(in_layout), in_gap, in_offset, name_of(out_dtype),
+      name_of(out_layout), out_gap, out_offset, policy.augment.pad, policy.augment.flip,
+      !options.normalise.empty(), options.threads, static_cast<int>(options.stores), seed);
 }
 
 MixCase random_case(std::uint64_t number) {
@@ -165,8 +171,8 @@ MixCase random_case(std::uint64_t number) {
   c.seed = number;
   const auto& all = methods();
   c.policy.method = all[random.below(static_cast<std::uint32_t>(all.size()))]->name;
-  constexpr std::array<std::int32_t, 14> kSides = {1,  2,  3,  5,  7,  8,  13,
-                                                   16, 17, 31, 32, 33, 48, 67};
+  constexpr std::array<std::int32_t, 15> kSides = {1,  2,  3,  5,  7,  8,  13, 16,
+                                                   17, 31, 32, 33, 48, 64, 67};
   c.size = {pick(random, kSides), pick(random, kSides)};
   c.policy.alpha = pick(random, std::array{0.2, 0.5, 1.0, 4.0});
   if (random.below(3) == 0) {
@@ -236,6 +242,9 @@ MixCase random_case(std::uint64_t number) {
   c.options.pad_value = random.below(2) == 0 ? 0.0f : 2.6f;
   c.options.threads = static_cast<int>(1 + random.below(3));
   c.options.stores = static_cast<Stores>(random.below(3));
+  // Half of the batches begin on a line, as those of some allocators do.
+  if (random.below(2) == 0) c.in_offset = random.below(21);
+  if (random.below(2) == 0) c.out_offset = random.below(21);
   return c;
 }
 

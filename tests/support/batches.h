@@ -11,7 +11,7 @@
 
 namespace medley::test {
 
-/// Starts on a line of the cache, as large batches of users mostly do.
+/// Starts on a line of the cache, so that a batch's offset from one is what a test asks for.
 template <typename T>
 struct LineAllocator {
   using value_type = T;
@@ -28,11 +28,14 @@ struct LineAllocator {
 };
 using Bytes = std::vector<std::byte, LineAllocator<std::byte>>;
 
-/// A batch of any type and layout that owns its memory; rows, planes and images may have gaps.
+/// A batch of any type and layout that owns its memory; rows may have gaps after them.
 class Batch {
  public:
-  /// `gap` extra elements after each row; filled with a pattern that `gaps_intact` checks.
-  Batch(DType dtype, Layout layout, BatchShape shape, std::int64_t gap = 0);
+  /// `gap` extra elements after each row; `offset` elements between a line of the cache and the
+  /// first pixel. Both, and a guard of a line and more at either end, are filled with a pattern
+  /// that `difference` compares.
+  Batch(DType dtype, Layout layout, BatchShape shape, std::int64_t gap = 0,
+        std::int64_t offset = 0);
 
   [[nodiscard]] ImageBatchView view() const;
   [[nodiscard]] MutableImageBatchView mutable_view();
@@ -54,6 +57,7 @@ class Batch {
   Layout layout_;
   BatchShape shape_;
   BatchStrides strides_;
+  std::int64_t first_;  // where the first pixel is, in bytes
   Bytes bytes_;
 };
 
@@ -74,6 +78,8 @@ struct MixCase {
   Layout out_layout;
   std::int64_t in_gap = 0;
   std::int64_t out_gap = 0;
+  std::int64_t in_offset = 0;
+  std::int64_t out_offset = 0;
   MixOptions options;
   std::uint64_t seed = 0;
 
