@@ -40,11 +40,23 @@ std::int32_t box_side(std::int32_t n, double area) noexcept {
   return std::clamp(side, 0, n);
 }
 
-BoxMask draw_box(RandomStream& random, ImageSize size, double area, Placement placement) noexcept {
+ImageSize box_sides(ImageSize size, double area) noexcept {
   const std::int32_t height = box_side(size.height, area);
-  const std::int32_t width = size.width == size.height ? height : box_side(size.width, area);
-  const Interval rows = place(random, size.height, height, placement);
-  const Interval columns = place(random, size.width, width, placement);
+  return {height, size.width == size.height ? height : box_side(size.width, area)};
+}
+
+ImageSize hmix_sides(ImageSize size, double share, double ratio) noexcept {
+  const ImageSize sides = box_sides(size, share * ratio);
+  if (ratio == 1 || sides == size) return sides;
+  const double side = std::sqrt(share) * std::sqrt(ratio);
+  return {static_cast<std::int32_t>(size.height * side),
+          static_cast<std::int32_t>(size.width * side)};
+}
+
+BoxMask draw_box(RandomStream& random, ImageSize size, ImageSize sides,
+                 Placement placement) noexcept {
+  const Interval rows = place(random, size.height, sides.height, placement);
+  const Interval columns = place(random, size.width, sides.width, placement);
   return {rows.begin, columns.begin, rows.length, columns.length, 0, 1};
 }
 

@@ -40,13 +40,11 @@ std::vector<Stretch> cut_beside_pole(double lo, double hi, double distance) {
   return {{lo, cut}, {cut, hi}};
 }
 
-SideMoments& entry(SideTable& table, ImageSize size, double area) {
-  return table[{box_side(size.height, area), box_side(size.width, area)}];
-}
+SideMoments& entry(SideTable& table, ImageSize sides) { return table[{sides.height, sides.width}]; }
 
 /// Adds fixed lam and ratio.
 void add_point(SideTable& table, ImageSize size, double lam, double ratio, double weight) {
-  SideMoments& at = entry(table, size, (1 - lam) * ratio);
+  SideMoments& at = entry(table, hmix_sides(size, 1 - lam, ratio));
   at.m0 += weight;
   at.m1 += weight * lam;
   at.m2 += weight * lam * lam;
@@ -58,7 +56,7 @@ void add_beta_lam(SideTable& table, ImageSize size, const LamFamily& lam, double
                   bool paper) {
   const double tolerance = area_tolerance(lam.alpha, lam.beta);
   for (const auto& [from, to] : equal_boxes(size, ratio, tolerance)) {  // of the share 1 - lam
-    SideMoments& at = entry(table, size, ratio * (from + to) / 2);
+    SideMoments& at = entry(table, box_sides(size, ratio * (from + to) / 2));
     const double lo = 1 - to;
     const double hi = 1 - from;
     at.m0 += lam.moment(lo, hi, 0);
@@ -82,7 +80,7 @@ class DrawnRatio {
     if (rounded_ < kRare) rounded_ = 0;
     for (const Stretch& area : equal_boxes(size, 1, tolerance)) {
       if (area.from > 0 && area.from >= most) break;
-      cells_.push_back({area, &entry(table, size, (area.from + area.to) / 2)});
+      cells_.push_back({area, &entry(table, box_sides(size, (area.from + area.to) / 2))});
       add_steps(area.from);
     }
     std::sort(steps_.begin(), steps_.end());

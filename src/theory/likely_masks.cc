@@ -145,8 +145,7 @@ class Lister {
 
   /// Every box for one lam. The lam of a cell's end belongs to the sides of its inner part.
   void place(double weight, double lam, double ratio) {
-    const std::int32_t rows = box_side(size_.height, (1 - lam) * ratio);
-    const std::int32_t columns = box_side(size_.width, (1 - lam) * ratio);
+    const auto [rows, columns] = hmix_sides(size_, 1 - lam, ratio);
     const auto places = [&](std::int32_t n, std::int32_t side) {
       return policy_.placement == Placement::inside ? n - side + 1 : n;
     };

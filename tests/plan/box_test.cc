@@ -102,7 +102,8 @@ class DrawBox : public testing::TestWithParam<Setting> {
   void SetUp() override {
     RandomStream random(kSeed, 0, 1, Purpose::mask);
     for (std::size_t i = 0; i < kDraws; ++i) {
-      boxes_.push_back(draw_box(random, setting().size, setting().area, setting().placement));
+      boxes_.push_back(draw_box(random, setting().size, box_sides(setting().size, setting().area),
+                                setting().placement));
     }
   }
 
@@ -202,7 +203,8 @@ std::vector<BoxMask> boxes(ImageSize size, double area, Placement placement, int
   RandomStream random(kSeed, 0, 2, Purpose::mask);
   std::vector<BoxMask> drawn;
   drawn.reserve(static_cast<std::size_t>(count));
-  for (int i = 0; i < count; ++i) drawn.push_back(draw_box(random, size, area, placement));
+  for (int i = 0; i < count; ++i)
+    drawn.push_back(draw_box(random, size, box_sides(size, area), placement));
   return drawn;
 }
 

@@ -40,7 +40,7 @@ struct Case {
 /// Every static method with every placement and form, lams and sizes that round in all ways.
 std::vector<Case> cases() {
   std::vector<Case> list;
-  const double lams[] = {0, 0.05, 0.3, 0.5, 0.65, 0.9, 1};
+  const double lams[] = {0, 0.05, 0.25, 0.5, 0.65, 0.9, 1};
   for (const ImageSize size : {ImageSize{1, 1}, {1, 6}, {4, 3}, {5, 5}, {3, 7}, {6, 4}}) {
     for (const double lam : lams) {
       const auto add = [&](MixPolicy policy) {

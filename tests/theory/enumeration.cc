@@ -41,12 +41,19 @@ void finish(LikelyMask& mask) {
       std::accumulate(mask.n.begin(), mask.n.end(), 0.0) / static_cast<double>(mask.n.size());
 }
 
-void add_boxes(const MixPolicy& policy, ImageSize size, double area, double weight,
+int side_of(const MixPolicy& policy, int n) {
+  const double share = 1 - *policy.lam;
+  if (policy.method != "hmix" || policy.ratio == 1) return side_of(n, share);
+  return static_cast<int>(n * (std::sqrt(share) * std::sqrt(policy.ratio)));
+}
+
+void add_boxes(const MixPolicy& policy, ImageSize size, double weight,
                std::vector<LikelyMask>& masks) {
   const double lam = *policy.lam;
-  for (const Stretch& rows : stretches(size.height, side_of(size.height, area), policy.placement)) {
+  for (const Stretch& rows :
+       stretches(size.height, side_of(policy, size.height), policy.placement)) {
     for (const Stretch& columns :
-         stretches(size.width, side_of(size.width, area), policy.placement)) {
+         stretches(size.width, side_of(policy, size.width), policy.placement)) {
       const double covered = std::accumulate(rows.covered.begin(), rows.covered.end(), 0.0) *
                              std::accumulate(columns.covered.begin(), columns.covered.end(), 0.0);
       const auto pixels = static_cast<double>(size.pixels());
@@ -120,9 +127,9 @@ std::vector<LikelyMask> all_masks(const MixPolicy& policy, ImageSize size) {
   };
   if (policy.method == "mixup") flat(1);
   if (policy.method == "stochastic") flat(policy.q_mix);
-  if (policy.method == "cutmix") add_boxes(policy, size, 1 - lam, 1, masks);
-  if (policy.method == "stochastic") add_boxes(policy, size, 1 - lam, 1 - policy.q_mix, masks);
-  if (policy.method == "hmix") add_boxes(policy, size, (1 - lam) * policy.ratio, 1, masks);
+  if (policy.method == "cutmix") add_boxes(policy, size, 1, masks);
+  if (policy.method == "stochastic") add_boxes(policy, size, 1 - policy.q_mix, masks);
+  if (policy.method == "hmix") add_boxes(policy, size, 1, masks);
   if (policy.method == "gmix") add_gaussians(policy, size, masks);
   if (policy.method == "bernoulli") add_bernoulli(lam, size, masks);
   return masks;

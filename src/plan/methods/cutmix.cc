@@ -16,7 +16,7 @@ class CutMix final : public MaskLaw {
                 std::span<double> /*weights*/) const override {
     const double lam = lam_.draw(random);
     RandomStream stream = random.stream(Purpose::mask);
-    const BoxMask box = draw_box(stream, size_, 1 - lam, placement_);
+    const BoxMask box = draw_box(stream, size_, box_sides(size_, 1 - lam), placement_);
     return {lam, box, box_mean(box, size_), Resample::none};
   }
 

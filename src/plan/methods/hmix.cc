@@ -9,9 +9,9 @@ namespace {
 
 constexpr double kAlpha = 1;
 
-/// A box of relative area (1 - lam) r with M = 0, and one weight outside. Form `code` takes the
-/// outside weight from the box that was really drawn, so the mean of every mask is lam; form
-/// `paper` prints lam / (1 - (1 - lam) r), which is that only without rounding and clipping.
+/// A box of relative area (1 - lam) r (hmix_sides) with M = 0, and one weight outside. Form `code`
+/// takes the outside weight from the box that was really drawn, so the mean of every mask is lam;
+/// form `paper` prints lam / (1 - (1 - lam) r), which is that only without rounding and clipping.
 class HMix final : public MaskLaw {
  public:
   HMix(const MixPolicy& policy, ImageSize size)
@@ -31,7 +31,7 @@ class HMix final : public MaskLaw {
       ratio = draw_beta(stream, *gamma_, *gamma_);
     }
     RandomStream stream = random.stream(Purpose::mask);
-    BoxMask box = draw_box(stream, size_, (1 - lam) * ratio, placement_);
+    BoxMask box = draw_box(stream, size_, hmix_sides(size_, 1 - lam, ratio), placement_);
     if (form_ == Form::paper) {
       // 1 - (1 - lam) r, written so that ratio 1 gives exactly 1 outside and ratio 0 exactly lam.
       const double rest = lam * ratio + (1 - ratio);

@@ -28,7 +28,7 @@ class ResizeMix final : public MaskLaw {
       area = tau * tau;
     }
     RandomStream stream = random.stream(Purpose::mask);
-    const BoxMask box = draw_box(stream, size_, area, placement_);
+    const BoxMask box = draw_box(stream, size_, box_sides(size_, area), placement_);
     return {fixed_.value_or(1 - area), box, box_mean(box, size_), resample_};
   }
 

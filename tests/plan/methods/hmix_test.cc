@@ -104,6 +104,30 @@ TEST(HMix, HasABoxOfTheRatiosShare) {
   }
 }
 
+TEST(HMix, RoundsExactProductsAsThePublishedCode) {
+  // 32 sqrt(3/4) sqrt(3/4) is 24 in exact numbers and 23.999... in double precision.
+  struct Fact {
+    double lam, ratio;
+    std::int32_t side;
+  };
+  for (const auto& [lam, ratio, side] : {
+           Fact{0.25, 0.75, 23},
+           {0.5, 0.5, 16},
+           {0.75, 0.25, 8},
+           {0.625, 0.375, 11},
+           {0.36, 0.64, 20},
+           {0.25, 1, 27},
+           {0, 1, 32},
+       }) {
+    MixPolicy policy = hmix(ratio, Form::code, Placement::inside);
+    policy.lam = lam;
+    const MixPlan plan = test::draw_samples(policy, {32, 32}, 10, 1);
+    const auto& box = std::get<BoxMask>(plan.entries[0].mask);
+    EXPECT_EQ(box.height, side) << lam << ", " << ratio;
+    EXPECT_EQ(box.width, side) << lam << ", " << ratio;
+  }
+}
+
 TEST(HMix, DrawsItsRatioFromABetaDistribution) {
   // On a large image with fixed lam the side tells the ratio: r = s^2 / ((1 - lam) n^2), rounded
   // down by a pixel of 20000 at most.
