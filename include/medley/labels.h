@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -30,9 +31,11 @@ struct MixedLabels {
   }
 };
 
-/// Mixes class indices. Every label used must be >= 0 and, if `num_classes` > 0, below that.
+/// Mixes class indices. Every label used must be >= 0 and, if `num_classes` > 0, below that, or
+/// `ignore`: such labels are passed on for a loss that leaves them out.
 [[nodiscard]] MixedLabels mix_labels(const MixPlan& plan, std::span<const std::int64_t> labels,
-                                     std::int64_t num_classes = 0);
+                                     std::int64_t num_classes = 0,
+                                     std::optional<std::int64_t> ignore = {});
 
 /// Mixed labels as rows of probabilities, count x num_classes. With label smoothing e a class gets
 /// 1-e+e/C instead of 1 and e/C instead of 0, before mixing.

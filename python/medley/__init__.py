@@ -19,7 +19,8 @@ pictures to try things with).
 from __future__ import annotations
 
 from ._core import Design, Plan, __version__, backends, methods, simd_targets
-from .labels import MixedLabels, mix_class_maps, mix_class_maps_soft, mix_labels, mix_vectors
+from ._mixed_labels import MixedLabels
+from .labels import mix_class_maps, mix_class_maps_soft, mix_labels, mix_vectors
 from .mixers import (
     Bernoulli,
     Custom,

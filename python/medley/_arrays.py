@@ -35,6 +35,7 @@ def dtype_name(dtype: Any) -> str:
     return name
 
 
+_LISTS = ("list", "tuple")
 _LARGE = 1 << 20  # bytes from which on memory of earlier results is used again
 _TORCH_DTYPES = (
     "uint8", "float16", "bfloat16", "float32", "float64", "int8", "int16", "int32", "int64", "bool",
@@ -400,6 +401,21 @@ def _find(kind: type) -> Framework:
                 _known[name] = _MAKERS[name]()
             return _known[name]
     return _known.setdefault("", Framework())
+
+
+def check_array(name: str, array: Any) -> None:
+    """Throws TypeError if it is no array of any kind."""
+    if type(framework_of(array)) is not Framework or hasattr(array, "__dlpack__"):
+        return
+    try:
+        memoryview(array)
+    except TypeError:
+        kind = type(array).__name__
+        stack = "; stack them first, with numpy.stack or torch.stack" if kind in _LISTS else ""
+        raise TypeError(
+            f"{name} must be an array (NumPy, PyTorch, or anything with the buffer protocol or "
+            f"DLPack), got {kind}{stack}"
+        ) from None
 
 
 def on_host(array: Any) -> Any:

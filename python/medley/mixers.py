@@ -16,7 +16,8 @@ from . import _core
 from ._arrays import dtype_name, framework_of, on_host
 from ._dynamo import opaque, settle
 from ._stream import Stream, after_fork, whole_number
-from .labels import MixedLabels, as_array, mix_targets
+from ._mixed_labels import MixedLabels
+from .labels import as_array, mix_targets
 from .pixels import finished, output_for, readable
 
 
@@ -147,9 +148,10 @@ class Mix:
         """Mixes a batch: `x, y = mix(images, labels)`, or `x = mix(images)`.
 
         images: (N, C, H, W) and the other forms of `medley.apply`; untouched unless inplace=True.
-        labels: classes, integers of shape (N,), give a `MixedLabels`; floats of shape (N, D) or
-            (N,) (soft labels, several labels, regression) are mixed as vectors; integer class maps
-            of shape (N, H, W) are mixed by the masks.
+        labels: classes, integers of shape (N,) or (N, 1), give a `MixedLabels`; floats of shape
+            (N, D) or (N,) (soft labels, several labels, regression) are mixed as vectors, and so
+            are one-hot and multi-hot rows of integers or booleans; integer class maps of shape
+            (N, H, W) are mixed by the masks.
         out: an array for the result. inplace: overwrite `images`.
         epoch, first, batch: which samples these are, instead of counting calls: `first` is the
             ordinal of the first one in its epoch, a multiple of the batch size `batch` (default N).
@@ -209,7 +211,7 @@ class Mix:
         )
         source = readable(framework, images, self.layout, dlpack_stream)
         settings = self._settings if threads is None else self._settings_with(threads)
-        labels = as_array(labels)
+        labels = None if labels is None else as_array(labels)
         read = on_host(labels) if self._class_rule else labels  # where the plan is drawn
         terms, others = _core.step(
             sampler, settings, source, target, read, *place, stream, dlpack_stream

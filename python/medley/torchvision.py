@@ -9,7 +9,7 @@ each other; they come back as they are, with images and labels replaced, tv_tens
 
 images: (N, C, H, W), or video (N, T, C, H, W). Of several batches of images all are mixed, with the
 same draws; beside a tv_tensors.Image or Video, plain tensors stay as they are.
-labels: classes (N,), or soft labels (N, num_classes), of integers too. PIL images, and maps (N, H, W),
+labels: classes (N,) or (N, 1), or soft labels (N, num_classes), of integers too. PIL images, and maps (N, H, W),
 boxes and key points beside the images, are refused.
 
 As in torchvision one draw serves the whole batch and the partner is the neighbour in the batch; give
@@ -24,7 +24,8 @@ from typing import Any, TYPE_CHECKING
 from ._arrays import framework_of
 from ._dynamo import opaque
 from ._samples import LabelsGetter, mix_sample
-from .labels import MixedLabels, as_array
+from ._mixed_labels import MixedLabels
+from .labels import as_array
 from .mixers import Mix
 
 if TYPE_CHECKING:
@@ -102,6 +103,8 @@ class Mixed(Module):
             raise ValueError("num_classes must be given to mix labels that are classes")
         if len(shape) != 2:
             return labels
+        if shape[1] == 1 and not is_float and framework.dtype(labels) != "bool":
+            return labels.reshape(-1)
         if self.num_classes not in (None, shape[1]):
             raise ValueError(
                 f"soft labels must have num_classes = {self.num_classes} columns, got {shape[1]}"

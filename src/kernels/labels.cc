@@ -103,7 +103,7 @@ LoweredPlan check_maps(const MixPlan& plan, const ClassMaps& in) {
 }  // namespace
 
 MixedLabels mix_labels(const MixPlan& plan, std::span<const std::int64_t> labels,
-                       std::int64_t num_classes) {
+                       std::int64_t num_classes, std::optional<std::int64_t> ignore) {
   validate(plan);
   MixedLabels mixed;
   mixed.count = std::ssize(plan.entries);
@@ -115,7 +115,7 @@ MixedLabels mix_labels(const MixPlan& plan, std::span<const std::int64_t> labels
     std::size_t at = b * terms;
     for_each_source(plan, b, std::ssize(labels), [&](std::int64_t image, double weight) {
       const std::int64_t label = labels[static_cast<std::size_t>(image)];
-      if (label < 0 || (num_classes > 0 && label >= num_classes)) {
+      if ((label < 0 || (num_classes > 0 && label >= num_classes)) && label != ignore) {
         fail_argument(
             num_classes > 0
                 ? fmt::format("labels must be in [0, {}), got {} at {}", num_classes, label, image)

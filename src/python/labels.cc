@@ -32,7 +32,7 @@ Buffer weights_buffer(const MixedLabels& labels, bool single) {
 
 Array class_labels(const py::object& labels, std::optional<std::int64_t> stream = {}) {
   Array array(labels, {.name = "labels", .stream = stream});
-  if (array.shape().size() != 1) {
+  if (!is_column(array) && array.shape().size() != 1) {
     throw InvalidArgument(
         fmt::format("labels must have one axis, a class per image, got {}", describe(array)));
   }
@@ -47,7 +47,7 @@ py::tuple mix_classes(const Plan& plan, const py::object& labels, std::int64_t n
   MixedLabels mixed;
   {
     const py::gil_scoped_release release;
-    mixed = mix_labels(plan.plan(), classes, num_classes);
+    mixed = mix_labels(plan.plan(), classes, num_classes, kIgnored);
   }
   return py::make_tuple(classes_buffer(mixed), weights_buffer(mixed, single));
 }
@@ -165,6 +165,10 @@ void mix_classes_cuda(const Plan& plan, const py::object& labels, const py::obje
 }
 
 }  // namespace
+
+bool is_column(const Array& labels) noexcept {
+  return labels.shape().size() == 2 && labels.shape()[1] == 1;
+}
 
 py::object label_terms(MixedLabels labels) {
   return py::capsule(new MixedLabels(std::move(labels)), kLabelTerms, [](PyObject* capsule) {

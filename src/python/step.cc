@@ -53,7 +53,9 @@ Classes classes_of(py::handle labels, std::optional<std::int64_t> dlpack_stream)
   if (labels.is_none()) return {};
   if (framework_of(labels) == Framework::torch && torch_is_cuda(labels)) return {};
   const Array array(labels, {.name = "labels", .stream = dlpack_stream});
-  if (array.device().cuda || array.shape().size() != 1 || !is_integer(array.element())) return {};
+  if (array.device().cuda || !is_integer(array.element())) return {};
+  const bool column = is_column(array) && array.element() != Element::boolean;
+  if (array.shape().size() != 1 && !column) return {};
   return integers(array, "labels");
 }
 
@@ -64,7 +66,14 @@ std::shared_ptr<Plan> draw(PolicySampler& sampler, const Settings& settings,
                       .count = wanted.count,
                       .epoch = wanted.place.epoch,
                       .threads = settings.options.threads};
-  if (settings.class_rule && classes) request.labels = *classes;
+  if (settings.class_rule) {
+    if (!classes) {
+      fail_argument(
+          "same_class and other_class need labels that are classes, integers of shape (N,), "
+          "beside the images");
+    }
+    request.labels = *classes;
+  }
   return std::make_shared<Plan>(sampler.sampler(wanted.size)->plan(request));
 }
 
@@ -107,7 +116,7 @@ Targets mix_batch(PolicySampler& sampler, const Settings& settings, const Images
     }
     plan = sampler.take(wanted);
     if (!plan) plan = draw(sampler, settings, wanted, classes);
-    if (classes) mixed = mix_labels(plan->plan(), *classes, settings.num_classes);
+    if (classes) mixed = mix_labels(plan->plan(), *classes, settings.num_classes, kIgnored);
     used += Clock::now() - begin;
   }
   Targets targets;

@@ -103,6 +103,8 @@ TEST(MixLabels, RefusesALabelOutOfRange) {
       },
       ThrowsMessage<InvalidArgument>(HasSubstr("labels must be >= 0, got -1 at 1")));
   EXPECT_NO_THROW((void)mix_labels(weighted(0.5), Labels{3, 10}));
+  EXPECT_EQ(mix_labels(weighted(0.5), Labels{3, -100}, 10, -100).y_b(0), -100);
+  EXPECT_THROW((void)mix_labels(weighted(0.5), Labels{3, -1}, 10, -100), InvalidArgument);
 }
 
 TEST(MixLabels, RefusesTooFewLabels) {

@@ -104,6 +104,131 @@ def test_cross_entropy_takes_plain_labels_and_checks_shapes():
         medley.torch.cross_entropy(logits, y)
 
 
+def mixed(count=6, method="mixup", labels=None):
+    labels = torch.arange(count) if labels is None else labels
+    return mixer(method, seed=1)(torch.rand(count, 1, 32, 32), labels)[1]
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_losses_of_half_precision_are_float32(dtype):
+    logits = torch.randn(6, 10).to(dtype)
+    for y in (mixed(), torch.arange(6), torch.eye(10)[:6]):
+        for loss in (medley.torch.cross_entropy, medley.torch.binary_cross_entropy_with_logits):
+            assert loss(logits, y).dtype == torch.float32
+            assert torch.equal(loss(logits, y), loss(logits.float(), y))
+    assert mixed().loss(logits).dtype == torch.float32
+    assert mixed().loss(logits.double()).dtype == torch.float64
+
+
+@pytest.mark.parametrize("method", ["mixup", "nmixup"])
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
+def test_class_weights(method, smoothing, reduction):
+    logits = torch.randn(6, 10)
+    weight = torch.rand(10)
+    y = mixed(method=method)
+    options = dict(weight=weight, reduction=reduction)
+    loss = medley.torch.cross_entropy(logits, y, label_smoothing=smoothing, **options)
+    expected = torch.nn.functional.cross_entropy(logits, y.soft(10, smoothing), **options)
+    assert torch.allclose(loss, expected, atol=1e-6)
+    with pytest.raises(ValueError, match=r"weight must be one per class, \(10,\), got \(9,\)"):
+        medley.torch.cross_entropy(logits, y, weight=weight[:9])
+
+
+@pytest.mark.parametrize("ignore_index, ignored", [(-100, -100), (3, 3)])
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
+def test_ignored_classes_add_nothing(ignore_index, ignored, smoothing, reduction):
+    logits = torch.randn(6, 10)
+    labels = torch.tensor([0, ignored, 4, 9, ignored, 5])
+    options = dict(
+        ignore_index=ignore_index, label_smoothing=smoothing, reduction=reduction
+    )
+    alone = medley.torch.cross_entropy(logits, mixed(method="none", labels=labels), **options)
+    expected = torch.nn.functional.cross_entropy(logits, labels, **options)
+    assert torch.allclose(alone, expected, atol=1e-6)
+    y = mixed(labels=labels)
+    rows = torch.zeros(6, 10)
+    kept = torch.zeros(6)
+    for classes, weights in zip(y.classes.T, y.weights.T):
+        counted = (classes != ignored).float() * weights
+        one = torch.nn.functional.one_hot(classes.clamp(0), 10) * (1 - smoothing) + smoothing / 10
+        rows, kept = rows + one * counted[:, None], kept + counted
+    expected = -(rows * logits.log_softmax(1)).sum(1)
+    if reduction != "none":
+        expected = expected.sum() / (kept.sum() if reduction == "mean" else 1)
+    assert torch.allclose(medley.torch.cross_entropy(logits, y, **options), expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
+def test_binary_cross_entropy_is_that_of_soft_labels(reduction):
+    logits = torch.randn(6, 10, requires_grad=True)
+    y = mixed()
+    options = dict(weight=torch.rand(10), pos_weight=torch.rand(10), reduction=reduction)
+    loss = medley.torch.binary_cross_entropy_with_logits(logits, y, label_smoothing=0.1, **options)
+    expected = torch.nn.functional.binary_cross_entropy_with_logits(
+        logits, y.soft(10, 0.1), **options
+    )
+    assert torch.allclose(loss, expected, atol=1e-6)
+    plain = medley.torch.binary_cross_entropy_with_logits(logits, torch.arange(6), **options)
+    one_hot = medley.torch.binary_cross_entropy_with_logits(logits, torch.eye(10)[:6], **options)
+    assert torch.allclose(plain, one_hot, atol=1e-6)
+    loss.sum().backward()
+
+
+def test_losses_of_pytorch_take_mixed_labels():
+    logits, weight, y = torch.randn(6, 10), torch.rand(10), mixed()
+    criterion = torch.nn.CrossEntropyLoss(weight, label_smoothing=0.1)
+    expected = medley.torch.cross_entropy(logits, y, weight=weight, label_smoothing=0.1)
+    assert torch.equal(criterion(logits, y), expected)
+    assert torch.equal(torch.nn.BCEWithLogitsLoss(pos_weight=weight)(logits, y),
+                       medley.torch.binary_cross_entropy_with_logits(logits, y, pos_weight=weight))
+    for other in (torch.nn.MSELoss(), torch.nn.NLLLoss()):
+        with pytest.raises(TypeError, match="got a MixedLabels: use y.loss"):
+            other(logits, y)
+
+
+def test_wrong_classes_and_logits_are_named():
+    for y in (mixed(), torch.arange(6)):
+        for loss in (medley.torch.cross_entropy, medley.torch.binary_cross_entropy_with_logits):
+            with pytest.raises(ValueError, match=r"labels must be in \[0, 3\), .* got [345]"):
+                loss(torch.randn(6, 3), y)
+    with pytest.raises(TypeError, match="logits must be a PyTorch tensor, got ndarray"):
+        mixed().loss(np.zeros((6, 10)))
+    with pytest.raises(ValueError, match="reduction must be mean, sum or none, got 'avg'"):
+        medley.torch.cross_entropy(torch.randn(6, 10), mixed(), reduction="avg")
+
+
+def test_predictions_are_not_compared_with_mixed_labels():
+    y = mixed()
+    for compare in (lambda: torch.arange(6) == y, lambda: y != torch.arange(6)):
+        with pytest.raises(TypeError, match="medley.torch.accuracy"):
+            compare()
+    assert y == mixed() and y.shape == (6,)
+
+
+def test_labels_of_tensors_index_and_move():
+    y = mixed()
+    for rows in (slice(1, 3), [0, 5], torch.tensor([2, 4]), torch.arange(6) > 2):
+        assert torch.equal(y[rows].classes, y.classes[rows])
+        assert torch.equal(y[rows].weight, y.weight[rows])
+    assert y.cpu() == y == y.to("cpu", copy=True)
+    if not torch.cuda.is_available():
+        with pytest.raises((AssertionError, RuntimeError)):
+            y.cuda()
+
+
+@pytest.mark.parametrize("labels", [torch.arange(6)[:, None], torch.eye(6, dtype=torch.int64),
+                                    torch.eye(6) > 0])
+def test_tensors_of_other_labels(labels):
+    y = mixed(labels=labels)
+    expected = mixed(labels=torch.arange(6) if labels.shape[1] == 1 else labels.float())
+    if labels.shape[1] == 1:
+        assert y == expected
+    else:
+        assert y.dtype == torch.float32 and torch.equal(y, expected)
+
+
 @pytest.mark.parametrize("smoothing", [-1.0, 2.0, float("nan")])
 def test_smoothing_is_a_share(smoothing):
     logits = torch.randn(6, 10)
