@@ -18,6 +18,7 @@ pictures to try things with).
 
 from __future__ import annotations
 
+from . import theory
 from ._core import Design, Plan, __version__, backends, methods, simd_targets
 from ._mixed_labels import MixedLabels
 from .labels import mix_class_maps, mix_class_maps_soft, mix_labels, mix_vectors
@@ -67,4 +68,5 @@ __all__ = [
     "mix_vectors",
     "show",
     "simd_targets",
+    "theory",
 ]

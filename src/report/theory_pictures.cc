@@ -29,13 +29,14 @@ struct Method {
 /// The methods of the paper's figure.
 std::vector<Method> figure_methods() {
   const auto inside = Placement::inside;
-  return {
-      {"Mixup", "M = λ everywhere", {.method = "mixup"}},
-      {"CutMix", "box inside the image", {.method = "cutmix", .placement = inside}},
-      {"Stochastic", "Mixup or CutMix, half each", {.method = "stochastic", .placement = inside}},
-      {"HMix", "r = 0.7, box inside", {.method = "hmix", .placement = inside, .ratio = 0.7}},
-      {"GMix (paper)", "Gaussian, τ = 2(1-λ)", {.method = "gmix", .form = Form::paper}},
-      {"GMix (code)", "as published, λ ≥ 1/2 branch", {.method = "gmix"}}};
+  return {{"Mixup", "M = λ everywhere", {.method = "mixup"}},
+          {"CutMix", "box inside the image", {.method = "cutmix", .placement = inside}},
+          {"Stochastic",
+           "Mixup or CutMix inside, half each",
+           {.method = "stochastic", .placement = inside}},
+          {"HMix", "r = 0.7, box inside", {.method = "hmix", .placement = inside, .ratio = 0.7}},
+          {"GMix (paper)", "Gaussian, τ = 2(1-λ)", {.method = "gmix", .form = Form::paper}},
+          {"GMix (code)", "as published, λ ≥ 1/2 branch", {.method = "gmix"}}};
 }
 
 Image mixed_picture(const MixPolicy& policy, std::span<const Image> sources, Image* mask) {
@@ -82,23 +83,29 @@ std::vector<Image> sources() {
 
 Image coefficient_figure(bool effective) {
   HeatMapFigure figure;
-  figure.title = effective ? "Effective coefficients: λ ~ Beta(1, 1), both labels"
+  figure.title = effective ? "Effective coefficients: λ ~ Beta(1, 1), labels by the mask's mean"
                            : "Coefficients E[(1-M_j)(1-M_k)] at λ = 1/2";
   figure.value_label = effective ? "mean of ã" : "mean of a";
   figure.caption =
       effective
           ? "What multiplies gradients and Hessians in the mixed loss, by the displacement of the "
-            "two "
-            "pixels (64×64). The pair enters once per label, the second time with the mask "
-            "swapped: so "
-            "CutMix ties far-apart border pixels, which are both outside the box, more than any "
-            "other "
-            "method does."
+            "two pixels (64×64), for the placement below each title; every label is realised, the "
+            "mean of its mask. The pair enters once per label, the second time with the mask "
+            "swapped: so CutMix also ties pixels near opposite borders, which are both outside the "
+            "box. With boxes clipped at the border, as published, few pairs are tied that way."
           : "Average over all pairs of pixels (dy, dx) apart on a 64×64 grid of the chance, or "
-            "weight, "
-            "with which both come from the partner. One λ shows one branch only; the effective "
-            "coefficients of the loss are another figure.";
-  for (Method method : figure_methods()) {
+            "weight, with which both come from the partner; boxes lie inside the image. One λ "
+            "shows "
+            "one branch only; the effective coefficients of the loss are another figure.";
+  std::vector<Method> methods = figure_methods();
+  if (effective) {
+    const char* const note = "box clipped, as published";
+    methods.insert(methods.begin() + 2, {"CutMix", note, {.method = "cutmix"}});
+    methods.insert(methods.begin() + 5,
+                   {"HMix", "r = 0.7, box clipped", {.method = "hmix", .ratio = 0.7}});
+    figure.columns = 4;
+  }
+  for (Method method : methods) {
     theory::MaskMoments moments = [&] {
       if (effective) {
         method.policy.alpha = 1;

@@ -154,6 +154,31 @@ TEST_F(TheoryPictures, AreAllDrawn) {
                            "samples.png", "two_moons_bernoulli.png", "two_moons_mixup.png"));
 }
 
+TEST(TheoryErrata, HaveNumbersByBothStatements) {
+  const Outcome outcome = medley({"theory", "errata", "16", "--json"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const json object = outcome.json();
+  EXPECT_EQ(object["schema"], "medley.errata/1");
+  ASSERT_EQ(object["errata"].size(), 1u);
+  const json& erratum = object["errata"][0];
+  EXPECT_EQ(erratum["number"], 16);
+  ASSERT_EQ(erratum["numbers"].size(), 1u);
+  const json& numbers = erratum["numbers"][0];
+  EXPECT_EQ(numbers["claim"], "at-least");
+  EXPECT_GT(numbers["printed"].get<double>(), numbers["true"].get<double>());
+  EXPECT_LE(numbers["right"].get<double>(), numbers["true"].get<double>());
+  EXPECT_THAT(medley({"theory", "errata", "11"}).out, HasSubstr("by the printed statement -9.247"));
+  EXPECT_THAT(medley({"theory", "errata", "26"}).out, HasSubstr("nothing to compute"));
+}
+
+TEST(TheoryErrata, AreThoseOfThePage) {
+  const std::string page = read_file(MEDLEY_ERRATA_PAGE);
+  const Outcome outcome = medley({"theory", "errata", "--markdown"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(page, HasSubstr(outcome.out))
+      << "put the rows of \"medley theory errata --markdown\" in";
+}
+
 struct WrongTopic {
   Arguments arguments;
   const char* message;
@@ -167,6 +192,10 @@ TEST(Theory, RefusesWrongInputWithOneSentence) {
       {{"theory", "design"}, "either --profile FILE or --preset NAME"},
       {{"theory", "design", "--preset", "cutmx"}, "did you mean \"cutmix\""},
       {{"theory", "design", "--preset", "mixup", "--height", "200"}, "1 to 1024 pixels"},
+      {{"theory", "errata", "0"}, "the errata are numbered 1 to 33, got 0"},
+      {{"theory", "errata", "34"}, "the errata are numbered 1 to 33, got 34"},
+      {{"theory", "errata", "eleven"}, "eleven"},
+      {{"theory", "errata", "--json", "--markdown"}, "--markdown excludes --json"},
       {{"theory", "two-moons", "--theta", "1,2"}, "three finite numbers"},
       {{"theory", "two-moons", "--theta", "1,2,nan"}, "three finite numbers"},
       {{"theory", "two-moons", "--theta", "1e308,-1e308,0", "--json"},
@@ -207,7 +236,7 @@ TEST(Theory, NamesTheHelpOfTheTopic) {
 }
 
 TEST(Theory, HelpOfEveryTopicHasTwoExamplesAndFits) {
-  for (const char* topic : {"coefficients", "two-moons", "design", "figures"}) {
+  for (const char* topic : {"coefficients", "two-moons", "design", "errata", "figures"}) {
     const Outcome help = medley({"theory", topic, "--help"});
     EXPECT_EQ(help.code, 0);
     EXPECT_THAT(help.out, HasSubstr(std::string("Usage: medley theory ") + topic));

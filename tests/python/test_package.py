@@ -18,6 +18,12 @@ def test_the_version_is_that_of_cmake():
     assert medley.__version__ == stated.group(1)
 
 
+def test_theory_needs_no_import_of_its_own():
+    code = "import medley; print(medley.theory.coefficients('mixup', 4, lam=0.5).means[0, 0])"
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert shown.stdout == "0.5\n"
+
+
 def test_the_distribution_is_described():
     tomllib = pytest.importorskip("tomllib", reason="Python 3.10 has no tomllib")
     described = tomllib.loads((SOURCE / "pyproject.toml").read_text())

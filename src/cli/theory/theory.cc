@@ -63,8 +63,8 @@ Command add_theory(CLI::App& program) {
   CLI::App* app =
       program.add_subcommand("theory", "Say what a mixing method regularises, in numbers");
   app->footer(kFooter);
-  return choose_topic(
-      app, {add_coefficients(*app), add_two_moons(*app), add_design(*app), add_figures(*app)});
+  return choose_topic(app, {add_coefficients(*app), add_two_moons(*app), add_design(*app),
+                            add_errata(*app), add_figures(*app)});
 }
 
 }  // namespace medley::cli

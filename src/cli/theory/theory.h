@@ -15,6 +15,7 @@ namespace medley::cli {
 [[nodiscard]] Command add_coefficients(CLI::App& theory);
 [[nodiscard]] Command add_two_moons(CLI::App& theory);
 [[nodiscard]] Command add_design(CLI::App& theory);
+[[nodiscard]] Command add_errata(CLI::App& theory);
 [[nodiscard]] Command add_figures(CLI::App& theory);
 
 /// --height and --width.
