@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/input_files.h"
+#include "core/json.h"
 #include "medley/error.h"
 #include "medley/policy.h"
 #include "medley/train/result.h"
@@ -72,7 +73,7 @@ void read_comparison(const fs::path& folder, DemoPage& page) {
   const fs::path file = folder / "comparison.json";
   if (!fs::exists(file)) return;
   try {
-    const auto report = nlohmann::json::parse(read_text(file.string()));
+    const auto report = parse_json(read_text(file.string()), file.string(), JsonError::io);
     const auto& against = report.at("against");
     page.comparison = {std::string(kMixed),
                        std::ssize(against.at("only_this").get<std::vector<std::int64_t>>()),

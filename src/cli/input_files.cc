@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "core/json.h"
 #include "medley/data/image.h"
 #include "medley/error.h"
 
@@ -145,14 +146,7 @@ std::vector<std::int64_t> read_labels(const std::string& path) {
 }
 
 GaussianDesign design_from_json(std::string_view text, const std::string& name) {
-  try {
-    return design_from_object(json::parse(text), name);
-  } catch (const json::exception& problem) {
-    // Without the library's tag: "[json.exception.parse_error.101] parse error at ...".
-    const std::string reason = problem.what();
-    const std::size_t tag = reason.find("] ");
-    fail_content(name, "not a design: " + reason.substr(tag == std::string::npos ? 0 : tag + 2));
-  }
+  return design_from_object(parse_json(text, name, JsonError::argument), name);
 }
 
 std::shared_ptr<const GaussianDesign> read_design(const std::string& path) {

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/check.h"
+#include "core/json.h"
 #include "core/parallel.h"
 #include "data/file.h"
 #include "medley/train/recipe.h"
@@ -11,6 +12,7 @@
 #include "nn/tensors.h"
 #include "nn/tf32.h"
 #include "train/checkpoint.h"
+#include "train/json_fields.h"
 
 namespace medley::nn {
 namespace {
@@ -32,11 +34,8 @@ Trained read_trained(const fs::path& file) {
             read_file(file, kAnySize)};
   }
   const Checkpoint checkpoint = read_checkpoint(file);
-  const auto state = nlohmann::json::parse(checkpoint.state, nullptr, /*allow_exceptions=*/false);
-  if (!state.is_object() || !state.contains("recipe") || !state["recipe"].is_string()) {
-    fail_io(fmt::format("{} has a broken state", file.string()));
-  }
-  return {recipe_from_json(state["recipe"].get<std::string>(), file.string()),
+  const nlohmann::json json = parse_json(checkpoint.state, file.string(), JsonError::io);
+  return {recipe_from_json(JsonFields(json, file.string()).text("recipe"), file.string()),
           checkpoint.section(checkpoint.has("average") ? "average" : "weights").bytes};
 }
 

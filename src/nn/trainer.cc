@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -13,6 +14,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/check.h"
+#include "core/json.h"
 #include "core/parallel.h"
 #include "data/content_hash.h"
 #include "data/file.h"
@@ -25,11 +27,12 @@
 #include "nn/scorer.h"
 #include "nn/tensors.h"
 #include "train/checkpoint.h"
+#include "train/json_fields.h"
 
 namespace medley::nn {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::json;
 using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) {
@@ -326,45 +329,61 @@ class Run {
 
   /// Refuses what is not a checkpoint of this run.
   void restore_position(const Checkpoint& checkpoint, const std::string& file) {
-    try {
-      const Json state = Json::parse(checkpoint.state);
-      must_equal(file, "seed", state.at("seed"), options_.seed);
-      must_equal(file, "classes", state.at("classes"), data_.classes);
-      must_equal(file, "training images", state.at("images"), data_.train.count());
-      must_equal(file, "training data of hash", state.at("data"), train_fingerprint_);
-      const Recipe was = recipe_from_json(state.at("recipe").get<std::string>(), file);
-      check_same_recipe(was, file);
-      if (recipe_.epochs < was.epochs) {
-        fail_argument(fmt::format(
-            "{} is from a run of {} epochs, this one has {}: a run can be lengthened, but not "
-            "shortened",
-            file, was.epochs, recipe_.epochs));
-      }
-      first_epochs_ = state.value("first_epochs", was.epochs);
-      // Older checkpoints do not say what follows.
-      must_equal(file, "test data of hash", state.value("test_data", test_fingerprint_),
-                 test_fingerprint_);
-      const Json precision = precision_of(options_);
-      must_equal(file, "precision", state.value("precision", precision), precision);
-      if (state.contains("weights") && state["weights"].is_string()) start_ = state["weights"];
-      check_same_start(file);
-      const auto note_change = [&](const char* key, const Json& is) {
-        const Json before = state.value(key, is);
-        if (before == is) return;
-        observer_.on_note(fmt::format(
-            "{} was made with {} {}, this run has {}: results may differ in the last bits", file,
-            key, before.dump(), is.dump()));
-      };
-      note_change("threads", threads_);
-      note_change("device", device_name());
-      note_change("deterministic", is_deterministic());
-      at_ = {state.at("epoch").get<std::int64_t>(), state.at("step").get<std::int64_t>(),
-             state.at("loss_sum").get<double>(), state.at("epoch_images").get<std::int64_t>(),
-             state.at("epoch_seconds").get<double>()};
-      metrics_ = decode_metrics(state.at("metrics").get<std::string>());
-    } catch (const Json::exception&) {
-      fail_io(fmt::format("{} has a broken state", file));
+    const std::string name = "the state of " + file;
+    const Json json = parse_json(checkpoint.state, name, JsonError::io);
+    JsonFields state(json, name);
+    must_equal(file, "seed", state.at("seed"), options_.seed);
+    must_equal(file, "classes", state.at("classes"), data_.classes);
+    must_equal(file, "training images", state.at("images"), data_.train.count());
+    must_equal(file, "training data of hash", state.at("data"), train_fingerprint_);
+    const Recipe was = recipe_from_json(state.text("recipe"), file);
+    check_same_recipe(was, file);
+    if (recipe_.epochs < was.epochs) {
+      fail_argument(fmt::format(
+          "{} is from a run of {} epochs, this one has {}: a run can be lengthened, but "
+          "not shortened",
+          file, was.epochs, recipe_.epochs));
     }
+    first_epochs_ =
+        state.has("first_epochs") ? state.whole("first_epochs", 1, was.epochs) : was.epochs;
+    // Older checkpoints do not say what follows.
+    must_equal(file, "test data of hash", json.value("test_data", Json(test_fingerprint_)),
+               test_fingerprint_);
+    const Json precision = precision_of(options_);
+    must_equal(file, "precision", json.value("precision", precision), precision);
+    if (state.has("weights")) start_ = state.text_or_null("weights");
+    check_same_start(file);
+    const auto note_change = [&](const char* key, const Json& is) {
+      const Json before = json.value(key, is);
+      if (before == is) return;
+      observer_.on_note(fmt::format(
+          "{} was made with {} {}, this run has {}: results may differ in the last bits", file, key,
+          before.dump(), is.dump()));
+    };
+    note_change("threads", threads_);
+    note_change("device", device_name());
+    note_change("deterministic", is_deterministic());
+    at_ = position_of(state, was);
+    metrics_ = decode_metrics(state.text("metrics"), fmt::format("the metrics of {}", file));
+    if (std::ssize(metrics_) != at_.epoch) {
+      state.wrong("epoch", fmt::format("{}, as many as there are metrics of", metrics_.size()));
+    }
+  }
+
+  /// The position in a checkpoint, if the run can have been there.
+  [[nodiscard]] Position position_of(JsonFields& state, const Recipe& was) const {
+    Position at;
+    at.epoch = state.whole("epoch", 0, was.epochs);
+    at.step = state.whole("step", 0, at.epoch < was.epochs ? loader_.steps() - 1 : 0);
+    if (at.step % recipe_.accumulate != 0) {
+      state.wrong("step", fmt::format("a multiple of {}", recipe_.accumulate));
+    }
+    constexpr double kAny = std::numeric_limits<double>::max();
+    at.loss_sum = state.number("loss_sum", -kAny);
+    const std::int64_t images = std::min(at.step * recipe_.batch, data_.train.count());
+    at.images = state.whole("epoch_images", images, images);
+    at.seconds = state.number("epoch_seconds", 0);
+    return at;
   }
 
   void restore_tensors(const Checkpoint& checkpoint, const std::string& file) {

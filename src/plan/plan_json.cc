@@ -8,14 +8,14 @@
 
 #include "core/check.h"
 #include "core/enums.h"
+#include "core/json.h"
 #include "medley/plan.h"
 
 namespace medley {
 namespace {
 
 using Json = nlohmann::ordered_json;  // for writing
-// For reading: ordered objects copy their values as they grow, by a recursion as deep as the text.
-using Input = nlohmann::json;
+using Input = nlohmann::json;         // for reading
 
 constexpr const char* kSchema = "medley.plan/1";
 
@@ -332,17 +332,7 @@ std::string to_json(const MixPlan& plan, bool with_values) {
 }
 
 MixPlan plan_from_json(std::string_view text) {
-  Input json;
-  try {
-    json = Input::parse(text);
-  } catch (const Input::parse_error& error) {
-    fail_argument(fmt::format("a plan must be JSON, but at byte {}: {}", error.byte,
-                              std::string_view(error.what()).substr(0, 200)));
-  } catch (const Input::out_of_range& error) {  // a number beyond double precision
-    fail_argument(fmt::format("a plan must hold finite numbers: {}",
-                              std::string_view(error.what()).substr(0, 200)));
-  }
-  return Reader().read(json);
+  return Reader().read(parse_json(text, "the plan", JsonError::argument));
 }
 
 }  // namespace medley

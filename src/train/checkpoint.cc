@@ -13,15 +13,18 @@
 #include <xxhash.h>
 
 #include "core/check.h"
+#include "core/json.h"
 #include "data/content_hash.h"
 #include "data/file.h"
 #include "medley/error.h"
+#include "train/json_fields.h"
 
 namespace medley {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::ordered_json;  // for writing
+using Input = nlohmann::json;         // for reading
 
 constexpr std::string_view kMagic = "MEDLEYCK";
 constexpr std::string_view kSchema = "medley.checkpoint/1";
@@ -100,33 +103,31 @@ Checkpoint decode_checkpoint(std::vector<std::uint8_t> bytes, std::string_view n
   }
   const std::uint64_t length = get_u64(bytes.data() + kMagic.size());
   if (length > end - kStart) fail_io(fmt::format("{} has a broken header", name));
-  const auto* text = reinterpret_cast<const char*>(bytes.data()) + kStart;
-  const Json header = Json::parse(text, text + length, nullptr, /*allow_exceptions=*/false);
-  try {
-    if (header.at("schema").get<std::string>() != kSchema) {
-      fail_io(fmt::format("{} has schema \"{}\", expected \"{}\"", name,
-                          header.at("schema").get<std::string>(), kSchema));
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()) + kStart,
+                              static_cast<std::size_t>(length));
+  const std::string of_header = fmt::format("the header of {}", name);
+  const Input header = parse_json(text, of_header, JsonError::io);
+  JsonFields fields(header, of_header);
+  if (fields.text("schema") != kSchema) fields.wrong("schema", fmt::format("\"{}\"", kSchema));
+  Checkpoint checkpoint;
+  checkpoint.state = fields.text("state");
+  std::size_t at = kStart + static_cast<std::size_t>(length);
+  for (const Input& one : fields.list("sections")) {
+    JsonFields s(one, of_header, fmt::format("sections[{}]", checkpoint.sections.size()));
+    const std::int64_t size = s.whole("size", 0);
+    if (std::cmp_greater(size, end - at)) {
+      s.wrong("size", fmt::format("at most the {} bytes that follow", end - at));
     }
-    Checkpoint checkpoint;
-    checkpoint.state = header.at("state").get<std::string>();
-    std::size_t at = kStart + static_cast<std::size_t>(length);
-    for (const Json& s : header.at("sections")) {
-      const auto size = s.at("size").get<std::uint64_t>();
-      if (size > end - at) fail_io(fmt::format("{} has a broken header", name));
-      const auto first = bytes.begin() + static_cast<std::ptrdiff_t>(at);
-      CheckpointSection section{s.at("name").get<std::string>(),
-                                {first, first + static_cast<std::ptrdiff_t>(size)}};
-      if (content_hash(section.bytes) != s.at("xxh3").get<std::string>()) {
-        fail_io(fmt::format("{}: section \"{}\" is damaged", name, section.name));
-      }
-      checkpoint.sections.push_back(std::move(section));
-      at += static_cast<std::size_t>(size);
+    const auto first = bytes.begin() + static_cast<std::ptrdiff_t>(at);
+    CheckpointSection section{s.text("name"), {first, first + size}};
+    if (content_hash(section.bytes) != s.text("xxh3")) {
+      fail_io(fmt::format("{}: section \"{}\" is damaged", name, section.name));
     }
-    if (at != end) fail_io(fmt::format("{} has bytes that belong to no section", name));
-    return checkpoint;
-  } catch (const Json::exception&) {
-    fail_io(fmt::format("{} has a broken header", name));
+    checkpoint.sections.push_back(std::move(section));
+    at += static_cast<std::size_t>(size);
   }
+  if (at != end) fail_io(fmt::format("{} has bytes that belong to no section", name));
+  return checkpoint;
 }
 
 void CheckpointFolder::save(std::int64_t step, const Checkpoint& checkpoint) const {

@@ -9,19 +9,22 @@
 #include <iterator>
 #include <optional>
 #include <type_traits>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "core/check.h"
 #include "core/enums.h"
+#include "core/json.h"
 #include "medley/sampler.h"
 #include "train/builtin_recipes.h"
 
 namespace medley {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::ordered_json;  // for writing
+using Input = nlohmann::json;         // for reading
 
 constexpr std::string_view kSchema = "medley.recipe/1";
 constexpr std::array<std::string_view, 2> kOptimisers = {"sgd", "adamw"};
@@ -114,20 +117,20 @@ Json json_of(const Words<Enum, N>& field) {
 
 // ---- from JSON; false if the value is of another kind ----
 
-bool assign(std::string& field, const Json& json) {
+bool assign(std::string& field, const Input& json) {
   if (!json.is_string()) return false;
   field = json.get<std::string>();
   return true;
 }
 
-bool assign(bool& field, const Json& json) {
+bool assign(bool& field, const Input& json) {
   if (!json.is_boolean()) return false;
   field = json.get<bool>();
   return true;
 }
 
 template <std::integral Integer>
-requires(!std::same_as<Integer, bool>) bool assign(Integer& field, const Json& json) {
+requires(!std::same_as<Integer, bool>) bool assign(Integer& field, const Input& json) {
   if (!json.is_number_integer()) return false;
   const auto value = json.get<std::int64_t>();
   if (!std::in_range<Integer>(value)) return false;
@@ -135,18 +138,18 @@ requires(!std::same_as<Integer, bool>) bool assign(Integer& field, const Json& j
   return true;
 }
 
-bool assign(double& field, const Json& json) {
+bool assign(double& field, const Input& json) {
   if (!json.is_number()) return false;
   field = json.get<double>();
   return std::isfinite(field);
 }
 
-bool assign(std::optional<double>& field, const Json& json) {
+bool assign(std::optional<double>& field, const Input& json) {
   field.reset();
   return json.is_null() || assign(field.emplace(), json);
 }
 
-bool assign(std::vector<double>& field, const Json& json) {
+bool assign(std::vector<double>& field, const Input& json) {
   if (json.is_number()) {
     field.resize(1);
     return assign(field[0], json);
@@ -160,7 +163,7 @@ bool assign(std::vector<double>& field, const Json& json) {
 }
 
 template <typename Enum, std::size_t N>
-bool assign(const Words<Enum, N>& field, const Json& json) {
+bool assign(const Words<Enum, N>& field, const Input& json) {
   if (!json.is_string()) return false;
   const auto found = std::ranges::find(field.words, json.get<std::string>());
   if (found == field.words.end()) return false;
@@ -195,7 +198,7 @@ std::string form_of(const Words<Enum, N>& field) {
 }
 
 /// Sets a field of that name; `shown` is the value in error texts.
-void assign_field(Recipe& recipe, std::string_view name, const Json& value,
+void assign_field(Recipe& recipe, std::string_view name, const Input& value,
                   std::string_view shown) {
   bool found = false;
   for_each_field(recipe, [&](std::string_view field_name, auto&& field, std::string_view) {
@@ -223,11 +226,13 @@ std::string with_zeros(std::string_view text) {
 }
 
 /// Text from the command line as the JSON value that it most likely means.
-Json guess(std::string_view text) {
-  const std::string list = "[" + with_zeros(text) + "]";
-  Json value = Json::parse(list, nullptr, /*allow_exceptions=*/false);
-  if (value.is_discarded()) return std::string(text);
-  return value.size() == 1 ? value[0] : value;
+Input guess(std::string_view text) {
+  try {
+    Input list = parse_json("[" + with_zeros(text) + "]", "the value", JsonError::argument);
+    return list.size() == 1 ? Input(std::move(list[0])) : list;
+  } catch (const InvalidArgument&) {
+    return std::string(text);
+  }
 }
 
 }  // namespace
@@ -279,7 +284,7 @@ std::string to_json(const Recipe& recipe) {
 }
 
 Recipe recipe_from_json(std::string_view text, std::string_view name) {
-  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const Input json = parse_json(text, name, JsonError::argument);
   if (!json.is_object()) fail_argument(fmt::format("{} is not a JSON object", name));
   if (!json.contains("schema") || json["schema"] != kSchema) {
     fail_argument(fmt::format("{} must have the schema \"{}\"", name, kSchema));
@@ -294,8 +299,7 @@ Recipe recipe_from_json(std::string_view text, std::string_view name) {
 void set_field(Recipe& recipe, std::string_view field, std::string_view value) {
   // Names may look like numbers.
   const bool text = field == "name" || field == "model" || field == "method";
-  assign_field(recipe, field, text ? Json(std::string(value)) : guess(value),
-               fmt::format("\"{}\"", value));
+  assign_field(recipe, field, text ? Input(value) : guess(value), fmt::format("\"{}\"", value));
 }
 
 const std::vector<RecipeField>& recipe_fields() {

@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <system_error>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "core/check.h"
 #include "data/file.h"
@@ -17,7 +15,6 @@ namespace medley {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kEvents = "events.out.tfevents.0.medley";
 
@@ -38,31 +35,6 @@ std::vector<fs::path> files_of_run(const fs::path& folder) {
   return files;
 }
 
-Json json_of(const EpochMetrics& m) {
-  Json json = {{"epoch", m.epoch},           {"lr", m.lr},
-               {"train_loss", m.train_loss}, {"test_top1", m.test_top1},
-               {"test_top5", m.test_top5},   {"clean_train_top1", m.clean_train_top1}};
-  if (m.ema_test_top1) json["ema_test_top1"] = *m.ema_test_top1;
-  json["seconds"] = m.seconds;
-  json["images_per_s"] = m.images_per_s;
-  return json;
-}
-
-EpochMetrics metrics_of(const Json& json) {
-  EpochMetrics m;
-  m.epoch = json.at("epoch").get<std::int64_t>();
-  m.lr = json.at("lr").get<double>();
-  m.train_loss = json.at("train_loss").get<double>();
-  m.test_top1 = json.at("test_top1").get<double>();
-  m.test_top5 = json.at("test_top5").get<double>();
-  m.clean_train_top1 = json.at("clean_train_top1").get<double>();
-  if (json.contains("ema_test_top1")) m.ema_test_top1 = json["ema_test_top1"].get<double>();
-  m.seconds = json.at("seconds").get<double>();
-  m.images_per_s = json.at("images_per_s").get<double>();
-  m.wall_time = json.value("wall_time", 0.0);
-  return m;
-}
-
 std::vector<ScalarEvent> events_of(const std::vector<EpochMetrics>& metrics) {
   std::vector<ScalarEvent> events;
   for (const EpochMetrics& m : metrics) {
@@ -80,44 +52,6 @@ std::vector<ScalarEvent> events_of(const std::vector<EpochMetrics>& metrics) {
 }
 
 }  // namespace
-
-std::string metrics_line(const EpochMetrics& metrics) { return json_of(metrics).dump(); }
-
-std::string encode_metrics(const std::vector<EpochMetrics>& metrics) {
-  Json all = Json::array();
-  for (const EpochMetrics& m : metrics) {
-    Json json = json_of(m);
-    json["wall_time"] = m.wall_time;
-    all.push_back(std::move(json));
-  }
-  return all.dump();
-}
-
-std::vector<EpochMetrics> decode_metrics(std::string_view text) {
-  try {
-    std::vector<EpochMetrics> metrics;
-    for (const Json& json : Json::parse(text)) metrics.push_back(metrics_of(json));
-    return metrics;
-  } catch (const Json::exception&) {
-    fail_io("the checkpoint holds broken metrics");
-  }
-}
-
-std::vector<EpochMetrics> read_metrics(const fs::path& file) {
-  std::ifstream in(file);
-  if (!in) fail_io(fmt::format("cannot open {}", file.string()));
-  std::vector<EpochMetrics> metrics;
-  std::int64_t line = 0;
-  for (std::string text; std::getline(in, text);) {
-    ++line;
-    try {
-      metrics.push_back(metrics_of(Json::parse(text)));
-    } catch (const Json::exception&) {
-      fail_io(fmt::format("{} has a broken line {}", file.string(), line));
-    }
-  }
-  return metrics;
-}
 
 RunFolder::RunFolder(fs::path folder, Existing existing)
     : folder_(std::move(folder)), existing_(existing) {

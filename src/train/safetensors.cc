@@ -2,20 +2,22 @@
 
 #include <algorithm>
 #include <cstring>
-#include <set>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "core/check.h"
+#include "core/json.h"
 
 namespace medley {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::ordered_json;  // for writing
+using Input = nlohmann::json;         // for reading
 
 constexpr std::size_t kPrefix = 8;
 constexpr std::uint64_t kMaxHeader = 100'000'000;
+constexpr std::size_t kMaxTensors = 1 << 16;
 constexpr std::int64_t kMaxBytes = std::int64_t{1} << 46;
 
 struct TypeSize {
@@ -26,26 +28,16 @@ constexpr TypeSize kTypes[] = {{"BOOL", 1}, {"U8", 1},   {"I8", 1},  {"I16", 2},
                                {"F16", 2},  {"BF16", 2}, {"I32", 4}, {"U32", 4}, {"F32", 4},
                                {"F64", 8},  {"I64", 8},  {"U64", 8}};
 
-/// Parses the header and refuses duplicate keys, which the JSON library would merge.
-Json parse_header(std::string_view text, std::string_view name) {
-  std::vector<std::set<std::string>> open;
-  bool duplicate = false;
-  const auto watch = [&](int /*depth*/, Json::parse_event_t event, Json& value) {
-    if (event == Json::parse_event_t::object_start) open.emplace_back();
-    if (event == Json::parse_event_t::object_end && !open.empty()) open.pop_back();
-    if (event == Json::parse_event_t::key && !open.empty()) {
-      duplicate = !open.back().insert(value.get<std::string>()).second || duplicate;
-    }
-    return true;
-  };
-  Json header = Json::parse(text, watch, /*allow_exceptions=*/false);
-  if (duplicate) fail_io(fmt::format("{} has a name twice in its header", name));
+/// The names of a file, in its header.
+Input parse_header(std::string_view text, std::string_view name) {
+  const JsonLimits limits{.depth = 4, .keys = kMaxTensors + 1};
+  Input header = parse_json(text, fmt::format("the header of {}", name), JsonError::io, limits);
   if (!header.is_object()) fail_io(fmt::format("{} has a header that is not a JSON object", name));
   return header;
 }
 
 /// A whole number in [0, kMaxBytes], or -1.
-std::int64_t whole(const Json& value) {
+std::int64_t whole(const Input& value) {
   if (!value.is_number_unsigned()) return -1;
   const auto number = value.get<std::uint64_t>();
   return number <= static_cast<std::uint64_t>(kMaxBytes) ? static_cast<std::int64_t>(number) : -1;
@@ -57,7 +49,7 @@ struct Entry {
   std::int64_t end;
 };
 
-Entry parse_entry(const std::string& key, const Json& value, std::string_view name) {
+Entry parse_entry(const std::string& key, const Input& value, std::string_view name) {
   const auto broken = [&](std::string_view what) {
     fail_io(fmt::format("{}: tensor \"{}\" {}", name, key, what));
   };
@@ -71,14 +63,14 @@ Entry parse_entry(const std::string& key, const Json& value, std::string_view na
   std::int64_t bytes = safetensors_size_of(entry.tensor.dtype);
   if (bytes == 0) broken(fmt::format("has unknown dtype \"{}\"", entry.tensor.dtype));
   if (!value["shape"].is_array()) broken("has a shape that is not a list");
-  for (const Json& axis : value["shape"]) {
+  for (const Input& axis : value["shape"]) {
     const std::int64_t length = whole(axis);
     if (length < 0) broken("has a shape that is not a list of whole numbers");
     entry.tensor.shape.push_back(length);
     if (length != 0 && bytes > kMaxBytes / length) broken("is too large");
     bytes *= length;
   }
-  const Json& offsets = value["data_offsets"];
+  const Input& offsets = value["data_offsets"];
   if (!offsets.is_array() || offsets.size() != 2) broken("needs two data_offsets");
   entry.begin = whole(offsets[0]);
   entry.end = whole(offsets[1]);
@@ -90,7 +82,7 @@ Entry parse_entry(const std::string& key, const Json& value, std::string_view na
   return entry;
 }
 
-std::map<std::string, std::string> parse_metadata(const Json& value, std::string_view name) {
+std::map<std::string, std::string> parse_metadata(const Input& value, std::string_view name) {
   std::map<std::string, std::string> metadata;
   if (!value.is_object()) fail_io(fmt::format("{} has __metadata__ that is not an object", name));
   for (const auto& [key, text] : value.items()) {
@@ -151,7 +143,7 @@ SafetensorsFile read_safetensors(std::span<const std::uint8_t> bytes, std::strin
   }
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()) + kPrefix,
                               static_cast<std::size_t>(length));
-  const Json header = parse_header(text, name);
+  const Input header = parse_header(text, name);
   const auto values = bytes.subspan(kPrefix + static_cast<std::size_t>(length));
   SafetensorsFile file;
   std::vector<Entry> entries;

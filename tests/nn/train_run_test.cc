@@ -9,6 +9,7 @@
 #include <random>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <vector>
 
 #include <fcntl.h>
@@ -249,6 +250,29 @@ TEST_F(Runs, RefuseToResumeInAnotherPrecision) {
   EXPECT_THAT([&] { run(in("a", RunFolder::Existing::resume)); },
               testing::ThrowsMessage<InvalidArgument>(
                   testing::HasSubstr("precision \"bf16\", this run has \"f32\"")));
+}
+
+TEST_F(Runs, RefuseToResumeWhereTheyCannotHaveBeen) {
+  Stopper stopper(8);
+  train(data_, in("a"), stopper);
+  const std::string file = std::ranges::max(checkpoints_of("a")).string();
+  const std::string good = bytes_of(file);
+  const std::tuple<const char*, Json, const char*> lies[] = {
+      {"epoch", std::int64_t{1} << 62, "epoch must be a whole number from 0 to 3"},
+      {"epoch", 2e152, "epoch must be a whole number"},
+      {"epoch", 0, "epoch must be 1, as many as there are metrics of"},
+      {"step", std::int64_t{1} << 62, "step must be a whole number from 0 to 5"},
+      {"epoch_images", 7, "epoch_images must be a whole number from 20 to 20"},
+      {"epoch_seconds", -1, "epoch_seconds must be a number from 0"},
+      {"loss_sum", "x", "loss_sum must be a number"},
+      {"first_epochs", 7, "first_epochs must be a whole number from 1 to 3"},
+      {"metrics", "[", "is not JSON"}};
+  for (const auto& lie : lies) {
+    std::ofstream(file, std::ios::binary) << good;
+    edit_state("a", [&](Json& state) { state[std::get<0>(lie)] = std::get<1>(lie); });
+    EXPECT_THAT([&] { run(in("a", RunFolder::Existing::resume)); },
+                testing::ThrowsMessage<IoError>(testing::HasSubstr(std::get<2>(lie))));
+  }
 }
 
 TEST_F(Runs, NoteThatTheyGoOnElsewhere) {

@@ -397,7 +397,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(PlanFromJson, RefusesTextThatIsNotJson) {
   for (const char* text : {"", "plan", "{", "{\"schema\": }", "[1, 2", "\xff\xfe", "{} x"}) {
     EXPECT_THAT([&] { (void)plan_from_json(text); },
-                ThrowsMessage<InvalidArgument>(HasSubstr("a plan must be JSON, but at byte")))
+                ThrowsMessage<InvalidArgument>(HasSubstr("the plan is not JSON: ")))
         << text;
   }
 }

@@ -55,7 +55,7 @@ def test_chooses_entries_of_two_plans():
 
 
 def test_broken_json_is_a_value_error():
-    with pytest.raises(ValueError, match="a plan must be JSON"):
+    with pytest.raises(ValueError, match="the plan is not JSON: it ends early"):
         medley.Plan.from_json("{")
     data = json.loads(medley.Mixup().plan(batch=2, size=4).to_json())
     data["entries"][0]["partner"] = 9

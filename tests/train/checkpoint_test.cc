@@ -6,6 +6,9 @@
 #include <string>
 #include <vector>
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -51,6 +54,34 @@ TEST_F(CheckpointFiles, AnyDamageIsFound) {
     bad = good;
     bad.resize(i);
     EXPECT_THROW((void)decode_checkpoint(bad, "c"), IoError) << i;
+  }
+}
+
+/// A checkpoint with this header, whose hash fits.
+std::vector<std::uint8_t> with_header(const std::string& header) {
+  std::vector<std::uint8_t> file = {'M', 'E', 'D', 'L', 'E', 'Y', 'C', 'K'};
+  for (int i = 0; i < 8; ++i) file.push_back(static_cast<std::uint8_t>(header.size() >> (8 * i)));
+  file.insert(file.end(), header.begin(), header.end());
+  const std::uint64_t hash = XXH3_64bits(file.data(), file.size());
+  for (int i = 0; i < 8; ++i) file.push_back(static_cast<std::uint8_t>(hash >> (8 * i)));
+  return file;
+}
+
+TEST_F(CheckpointFiles, HostileHeadersAreRefused) {
+  const std::string start = R"({"schema":"medley.checkpoint/1","state":"","sections":)";
+  EXPECT_TRUE(decode_checkpoint(with_header(start + "[]}"), "c").sections.empty());
+  const std::pair<std::string, const char*> flaws[] = {
+      {start + std::string(100'000, '['), "within each other"},
+      {start + R"([],"state":""})", "\"state\" is there twice"},
+      {start + "{}}", "sections must be a list"},
+      {start + R"([{"size":1e300,"name":"a","xxh3":""}]})", "sections[0].size must be a whole"},
+      {start + R"([{"size":4611686018427387904,"name":"a","xxh3":""}]})", "at most the 0 bytes"},
+      {"[]", "must be a JSON object"},
+      {"{", "it ends early"}};
+  for (const auto& [header, reason] : flaws) {
+    const auto read = [file = with_header(header)] { (void)decode_checkpoint(file, "c"); };
+    EXPECT_THAT(read, testing::ThrowsMessage<IoError>(testing::AllOf(
+                          testing::StartsWith("the header of c"), testing::HasSubstr(reason))));
   }
 }
 

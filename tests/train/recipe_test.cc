@@ -103,5 +103,20 @@ TEST(Recipes, WrongFieldsAreRefusedWithExpectationAndFact) {
   EXPECT_THROW((void)recipe_from_json("{}", "r"), InvalidArgument);
 }
 
+TEST(Recipes, HostileTextsAreRefused) {
+  std::string twice = to_json(Recipe());
+  twice.insert(1, "\"lr\": 1,");
+  const std::string deep = R"({"schema":"medley.recipe/1","alpha":)" + std::string(50'000, '[');
+  EXPECT_THAT([&] { (void)recipe_from_json(twice, "r.json"); },
+              testing::ThrowsMessage<InvalidArgument>(testing::HasSubstr("\"lr\" is there twice")));
+  EXPECT_THAT([&] { (void)recipe_from_json(deep, "r.json"); },
+              testing::ThrowsMessage<InvalidArgument>(testing::HasSubstr("within each other")));
+  EXPECT_THAT([&] { (void)recipe_from_json("{", "r.json"); },
+              testing::ThrowsMessage<InvalidArgument>(
+                  "r.json is not JSON: it ends early, in line 1, column 1"));
+  Recipe r;
+  EXPECT_THROW(set_field(r, "alpha", std::string(50'000, '[')), InvalidArgument);
+}
+
 }  // namespace
 }  // namespace medley

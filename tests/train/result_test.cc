@@ -92,8 +92,10 @@ TEST(RunResults, NeedJson) {
     EXPECT_THAT([&] { (void)result_from_json(text, "x.json"); },
                 ThrowsMessage<IoError>(HasSubstr("x.json is not JSON")));
   }
+  EXPECT_THAT([] { (void)result_from_json(std::string(200'000, '['), "x.json"); },
+              ThrowsMessage<IoError>(HasSubstr("within each other")));
   EXPECT_THAT([] { (void)result_from_json("[1]", "x.json"); },
-              ThrowsMessage<IoError>(HasSubstr("x.json: a result must be an object")));
+              ThrowsMessage<IoError>(HasSubstr("x.json must be a JSON object")));
 }
 
 struct Broken {

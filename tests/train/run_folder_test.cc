@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -38,10 +39,25 @@ TEST_F(RunFolders, HoldMetricsAsLinesAndEvents) {
   ASSERT_EQ(back.size(), 2);
   EXPECT_EQ(back[1].test_top1, 20);
   EXPECT_EQ(back[1].ema_test_top1, 22.0);
-  EXPECT_EQ(decode_metrics(encode_metrics(two_epochs())), two_epochs());
+  EXPECT_EQ(decode_metrics(encode_metrics(two_epochs()), "m"), two_epochs());
   std::ifstream file(folder.file("events.out.tfevents.0.medley"), std::ios::binary);
   const std::string bytes{std::istreambuf_iterator<char>(file), {}};
   EXPECT_EQ(decode_events(bytes, "events").size(), 11);
+}
+
+TEST_F(RunFolders, SayWhatIsWrongWithMetrics) {
+  const RunFolder folder(path_, RunFolder::Existing::refuse);
+  folder.start();
+  folder.write("metrics.jsonl", metrics_line(two_epochs()[0]) + "\n{\"epoch\": 2e152}\n");
+  const std::string file = folder.file("metrics.jsonl").string();
+  EXPECT_THAT([&] { (void)read_metrics(file); },
+              testing::ThrowsMessage<IoError>("line 2 of " + file +
+                                              ": epoch must be a whole number from 1, got 2e+152"));
+  folder.write("metrics.jsonl", std::string(100'000, '['));
+  EXPECT_THROW((void)read_metrics(file), IoError);
+  for (const char* text : {"", "{}", "[1]", "[{}]", R"([{"epoch": 4611686018427387904}])"}) {
+    EXPECT_THROW((void)decode_metrics(text, "m"), IoError) << text;
+  }
 }
 
 TEST_F(RunFolders, AreNotReplacedByAccident) {

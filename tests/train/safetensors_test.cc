@@ -58,7 +58,7 @@ TEST(Safetensors, BrokenFilesAreRefusedWithTheReason) {
       {"{" + good + "}", 9, "belong to no tensor"},
       {"{" + good + "," + good + "}", 8, "twice"},
       {"[1]", 0, "not a JSON object"},
-      {"{", 0, "not a JSON object"},
+      {"{", 0, "the header of weights is not JSON"},
       {R"({"a":{"dtype":"F33","shape":[2],"data_offsets":[0,8]}})", 8, "unknown dtype"},
       {R"({"a":{"dtype":"F32","shape":[3],"data_offsets":[0,8]}})", 8, "needs 12 bytes"},
       {R"({"a":{"dtype":"F32","shape":[-1],"data_offsets":[0,8]}})", 8, "whole numbers"},
@@ -79,6 +79,21 @@ TEST(Safetensors, BrokenFilesAreRefusedWithTheReason) {
       EXPECT_THAT(problem.what(), testing::HasSubstr(flaw.reason)) << flaw.header;
       EXPECT_THAT(problem.what(), testing::HasSubstr("weights"));
     }
+  }
+}
+
+TEST(Safetensors, HostileHeadersAreRefused) {
+  std::string many = "{";
+  for (int i = 0; i < 100'000; ++i) {
+    many += "\"t" + std::to_string(i) + R"(":{"dtype":"U8","shape":[0],"data_offsets":[0,0]},)";
+  }
+  many.back() = '}';
+  const Flaw flaws[] = {{many, 0, "more than 65537 keys"},
+                        {std::string(100'000, '['), 0, "within each other"},
+                        {R"({"a":)" + std::string(100'000, '['), 0, "within each other"}};
+  for (const Flaw& flaw : flaws) {
+    EXPECT_THAT([&] { (void)read_safetensors(file_of(flaw.header, flaw.values), "weights"); },
+                testing::ThrowsMessage<IoError>(testing::HasSubstr(flaw.reason)));
   }
 }
 

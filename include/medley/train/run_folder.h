@@ -28,9 +28,10 @@ struct EpochMetrics {
 /// One line of metrics.jsonl, without the newline and without the wall time.
 [[nodiscard]] std::string metrics_line(const EpochMetrics& metrics);
 
-/// A JSON array with everything, and back. Throws IoError.
+/// A JSON array with everything, and back. Throws IoError with `name` and the place.
 [[nodiscard]] std::string encode_metrics(const std::vector<EpochMetrics>& metrics);
-[[nodiscard]] std::vector<EpochMetrics> decode_metrics(std::string_view text);
+[[nodiscard]] std::vector<EpochMetrics> decode_metrics(std::string_view text,
+                                                       const std::string& name);
 
 /// The folder of a run: recipe.json, metrics.jsonl, TensorBoard events, checkpoints, pictures,
 /// weights.

@@ -12,6 +12,7 @@
 #include "cli/output_options.h"
 #include "cli/staged_output.h"
 #include "cli/theory/theory.h"
+#include "core/json.h"
 #include "medley/data/image.h"
 #include "medley/error.h"
 #include "medley/report/theory_figures.h"
@@ -62,12 +63,7 @@ std::vector<double> numbers_of(const json& rows, const std::string& name) {
 /// {"profile": rows by displacement} or {"matrix": rows over all pixels}, or the rows alone.
 DesignTarget read_target(const DesignCommand& command) {
   const std::string& name = command.profile_file;
-  json object;
-  try {
-    object = json::parse(read_text(name));
-  } catch (const json::exception& problem) {
-    throw InvalidArgument(fmt::format("{}: not JSON: {}", name, problem.what()));
-  }
+  const json object = parse_json(read_text(name), name, JsonError::argument);
   if (object.is_object() && object.contains("matrix")) {
     return {command.size, 1 - command.lam, numbers_of(object["matrix"], name)};
   }
