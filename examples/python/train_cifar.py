@@ -23,7 +23,7 @@ import medley.collate
 import medley.data
 import medley.torch
 
-MEAN, STD = (129.3, 124.1, 112.4), (68.2, 65.4, 70.4)
+MEAN, STD = (0.507, 0.487, 0.441), (0.267, 0.256, 0.276)
 
 
 class Images(torch.utils.data.Dataset):

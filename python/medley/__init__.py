@@ -18,6 +18,8 @@ pictures to try things with).
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from . import theory
 from ._core import Design, Plan, __version__, backends, methods, simd_targets
 from ._mixed_labels import MixedLabels
@@ -70,3 +72,19 @@ __all__ = [
     "simd_targets",
     "theory",
 ]
+
+if TYPE_CHECKING:
+    from . import collate, data, timm, torch, torchvision
+else:
+    _SUBMODULES = ("collate", "data", "timm", "torch", "torchvision")
+
+    def __getattr__(name):
+        """Submodules, imported when they are first used, since they may import PyTorch."""
+        if name not in _SUBMODULES:
+            raise AttributeError(f"module 'medley' has no attribute {name!r}")
+        import importlib
+
+        return importlib.import_module(f"medley.{name}")
+
+    def __dir__():
+        return sorted({*globals(), *_SUBMODULES})

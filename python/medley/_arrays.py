@@ -102,6 +102,13 @@ class Framework:
     def check_constant(self, name: str, array: Any) -> None:
         """Throws if gradients are asked for."""
 
+    def read_only(self, array: Any) -> bool:
+        """Whether the memory may not be written to."""
+        try:
+            return memoryview(array).readonly
+        except (TypeError, ValueError, BufferError):
+            return False  # an array of another protocol, which says it when it is written to
+
     def written(self, array: Any) -> None:
         """Called with an array of the caller's after it was written to."""
 
@@ -189,7 +196,14 @@ class Torch(Framework):
             self._dtypes,
         )
 
+    def read_only(self, array: Any) -> bool:
+        return False
+
     def check_constant(self, name: str, array: Any) -> None:
+        if array.layout is not self._torch.strided:
+            raise TypeError(f"{name} must be a dense tensor, got one of layout {array.layout}")
+        if array.device.type not in ("cpu", "cuda"):
+            raise TypeError(f"{name} must be in CPU or CUDA memory, got a tensor on {array.device}")
         if array.requires_grad:
             raise ValueError(
                 f"{name} must not require gradients, since mixing has none; pass {name}.detach()"

@@ -111,6 +111,7 @@ class Options:
         threads: int = 0,
         backend: str = "auto",
         windows: bool = False,
+        max_pixel_value: float | None = None,
     ) -> None: ...
 
 class Settings:

@@ -37,6 +37,15 @@ def not_negative(name: str, value: Any) -> int:
     return number
 
 
+def state_value(state: Any, name: str) -> Any:
+    """An entry of a state; ValueError if it is not there."""
+    if not isinstance(state, dict):
+        raise TypeError(f"state must be the dict of state_dict(), got {type(state).__name__}")
+    if name not in state:
+        raise ValueError(f"state must be what state_dict() gave, with {name!r}, got {sorted(state)}")
+    return state[name]
+
+
 class Stream:
     """A sequence of draws: its seed, and the place of the next call.
 
@@ -103,12 +112,13 @@ class Stream:
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Throws ValueError if a seed was given that is not the state's."""
-        place = tuple(not_negative(name, state[name]) for name in ("epoch", "step", "batch"))
-        if self._seeded and state["seed"] != self.seed:
-            raise ValueError(
-                f"the state is of seed {state['seed']}, this mixer has {self.seed}"
-            )
-        self._seed, self._own_seed = whole_number("seed", state["seed"]), None
+        seed = not_negative("seed", state_value(state, "seed"))
+        place = tuple(
+            not_negative(name, state_value(state, name)) for name in ("epoch", "step", "batch")
+        )
+        if self._seeded and seed != self.seed:
+            raise ValueError(f"the state is of seed {seed}, this mixer has {self.seed}")
+        self._seed, self._own_seed = seed, None
         self.counter.set(*place)
 
     def _share(self, rank: int, world_size: int) -> None:

@@ -26,7 +26,7 @@ from torch.utils import data
 from . import timm as medley_timm
 from . import torchvision as medley_torchvision
 from ._samples import LabelsGetter, find_images, find_labels, mix_sample, replaced
-from ._stream import not_negative
+from ._stream import not_negative, state_value, whole_number
 from .mixers import Mix
 
 __all__ = ["Loader", "MixCollate", "Place", "PlacedBatches", "Places", "Tagged"]
@@ -100,6 +100,8 @@ class Places(data.Sampler):
         world_size: int = 1,
     ) -> None:
         count = sampler if isinstance(sampler, int) else 1
+        rank, world_size = whole_number("rank", rank), whole_number("world_size", world_size)
+        batch_size = whole_number("batch_size", batch_size)
         if count < 1 or batch_size < 1:
             raise ValueError(f"samples and batch_size must be >= 1, got {count}, {batch_size}")
         if not 0 <= rank < world_size:
@@ -464,7 +466,9 @@ class Loader(data.DataLoader):
     def load_state_dict(self, state: dict[str, int]) -> None:
         """The next iteration goes on with the batch after those that were taken. Where the order is
         that of a sampler, it has to give the same one again."""
-        epoch, step = (not_negative(name, state[name]) for name in ("epoch", "step"))
+        epoch, step = (
+            not_negative(name, state_value(state, name)) for name in ("epoch", "step")
+        )
         self._epochs.resume(epoch, step)
         self._step = step
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import functools
-from array import array
 from typing import Any, Sequence, TypedDict
 
 try:
@@ -13,30 +12,32 @@ except ImportError:  # Python 3.10
     from typing_extensions import Unpack
 
 from . import _core
-from ._arrays import dtype_name, framework_of, on_host
+from ._arrays import check_array, dtype_name, framework_of, on_host
 from ._dynamo import opaque, settle
-from ._stream import Stream, after_fork, whole_number
+from ._stream import Stream, after_fork, state_value, whole_number
 from ._mixed_labels import MixedLabels
 from .labels import as_array, mix_targets
-from .pixels import finished, output_for, readable
+from .pixels import finished, numbers, output_for, readable
 
 
 def _own(name: str, value: Any) -> Any:
     """The value of an option, which may not change with the caller's object."""
     if name in ("mean", "std"):
-        return tuple(array("d", list(value)))
+        return numbers(name, value)
     if name == "masks" and not isinstance(value, memoryview):  # of which there are no copies
         return copy.deepcopy(on_host(value.detach() if hasattr(value, "detach") else value))
     return value
 
 
 def _count(images: Any) -> int:
-    try:
-        return len(images)
-    except TypeError:
-        return framework_of(images).shape(images)[0]
+    check_array("images", images)
+    shape = framework_of(images).shape(images)
+    if len(shape) == 0 or shape[0] == 0:
+        raise ValueError(f"images must be a batch of at least one, got the shape {tuple(shape)}")
+    return shape[0]
 
 
+_PIXEL_OPTIONS = ("mean", "std", "pad_mode", "pad_value", "backend", "max_pixel_value")
 _COMPILED = ("_samplers", "_settings", "_quick")  # made anew by `Mix._setup`
 
 
@@ -60,8 +61,9 @@ class Common(TypedDict, total=False):
     layout: str
     out_layout: str | None
     dtype: Any
-    mean: Sequence[float]
-    std: Sequence[float]
+    mean: Sequence[float] | None
+    std: Sequence[float] | None
+    max_pixel_value: float | None
     pad_mode: str
     pad_value: float
     threads: int
@@ -86,7 +88,8 @@ class Mix:
     label: weight of the own label: "realised" (the mean of the mask, default) or "drawn".
     pad, flip: random crop after padding by `pad` pixels, and mirroring with chance `flip`.
     num_classes: checks labels in host memory, and lets `y.soft()` and `numpy.asarray(y)` do without it.
-    layout, out_layout, dtype, mean, std, pad_mode, pad_value, threads, backend: see `medley.apply`.
+    layout, out_layout, dtype, mean, std, max_pixel_value, pad_mode, pad_value, threads, backend: see
+        `medley.apply`.
 
     A mixer counts its calls, except those that fail: call k of an epoch takes the draws of the
     samples from k * batch on, where batch is the largest seen in the epoch (a last batch may be
@@ -103,6 +106,8 @@ class Mix:
         self._setup(method, options)
 
     def _setup(self, method: str, options: dict[str, Any]) -> None:
+        if not isinstance(method, str):
+            raise TypeError(f"method must be a name such as hmix, got {type(method).__name__}")
         self._given = {name: _own(name, value) for name, value in options.items()}
         given = dict(self._given)
         self._method = method
@@ -116,7 +121,7 @@ class Mix:
         dtype = given.pop("dtype", None)
         self.dtype = None if dtype is None else dtype_name(dtype)
         threads = given.pop("threads", 0)
-        for name in ("mean", "std", "pad_mode", "pad_value", "backend"):
+        for name in _PIXEL_OPTIONS:
             given.pop(name, None)
         for name in ("layout", "out_layout"):
             value = getattr(self, name)
@@ -169,11 +174,12 @@ class Mix:
                 "pairing dataset mixes with any image of the data set: make a plan with "
                 "mix.plan(batch=..., size=..., dataset_size=...) and apply it to all images"
             )
+        count = _count(images)
         if counted:
             sampler = self._sampler(self._stream.own_seed())
-            with self._stream.turn(_count(images)) as place:
+            with self._stream.turn(count) as place:
                 return self._mix(sampler, images, labels, out, inplace, place, threads)
-        batch = _count(images) if batch is None else batch
+        batch = count if batch is None else batch
         place = batch, 0 if first is None else first, self.epoch if epoch is None else epoch
         sampler = self._sampler(self.seed)
         return self._mix(sampler, images, labels, out, inplace, place, threads)
@@ -283,8 +289,10 @@ class Mix:
 
         Changes no state; the same arguments give the same plan, here and elsewhere.
         """
-        if count is not None and count < 1:
+        if count is not None and whole_number("count", count) < 1:
             raise ValueError(f"count must be >= 1, got {count}")
+        if isinstance(size, (tuple, list)) and len(size) != 2:
+            raise TypeError(f"size must be (height, width) or one whole number, got {size!r}")
         height, width = size if isinstance(size, (tuple, list)) else (size, size)
         return self._sampler(self.seed).plan(
             height, width, batch, first, -1 if count is None else count, epoch, dataset_size,
@@ -322,23 +330,15 @@ class Mix:
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Continues where `state_dict` was taken. The method must be the same, and the seed if one
         was given; a mixer without takes that of the state."""
-        if state["method"] != self.method:
-            raise ValueError(
-                f"the state is of method {state['method']}, this mixer has {self.method}"
-            )
+        method = state_value(state, "method")
+        if method != self.method:
+            raise ValueError(f"the state is of method {method}, this mixer has {self.method}")
         self._stream.load_state_dict(state)
         self._quick = None
 
     def _settings_with(self, threads: int) -> _core.Settings:
-        given = self._given
-        options = _core.Options(
-            given.get("mean", ()),
-            given.get("std", ()),
-            given.get("pad_mode", "constant"),
-            given.get("pad_value", 0.0),
-            threads,
-            given.get("backend", "auto"),
-        )
+        given = {name: self._given[name] for name in _PIXEL_OPTIONS if name in self._given}
+        options = _core.Options(threads=threads, **given)
         return _core.Settings(
             self.layout,
             self.out_layout or self.layout,

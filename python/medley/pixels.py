@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from array import array
 from typing import Any, Sequence
 
 from . import _core
-from ._arrays import Framework, dtype_name, framework_of, numpy_framework
+from ._arrays import Framework, check_array, dtype_name, framework_of, numpy_framework
 from ._dynamo import opaque
+from .labels import check_plan
 
 _DEFAULTS = _core.Options()
 _PIXELS = frozenset(("uint8", "float16", "bfloat16", "float32"))
@@ -22,8 +24,9 @@ def apply(
     layout: str = "nchw",
     out_layout: str | None = None,
     dtype: Any = None,
-    mean: Sequence[float] = (),
-    std: Sequence[float] = (),
+    mean: Sequence[float] | None = None,
+    std: Sequence[float] | None = None,
+    max_pixel_value: float | None = None,
     pad_mode: str = "constant",
     pad_value: float = 0.0,
     threads: int = 0,
@@ -32,6 +35,7 @@ def apply(
 ) -> Any:
     """Mixes images as a plan says. Nothing random; the same bits on every backend.
 
+    plan: of `mix.plan(...)` or `medley.Plan.from_json`.
     images: (N, C, H, W), or (N, H, W, C) with layout="nhwc"; (N, H, W) for grey images; (N, D) for
         vectors. uint8, float16, bfloat16 or float32. Channels-last tensors are recognised by their
         strides. Strides that the kernels cannot take (negative, zero, every other pixel) are
@@ -42,16 +46,35 @@ def apply(
         takes new memory, and a copy from there.
     out_layout: order of the axes of the result if it is not `layout`.
     dtype: of the result: "u8", "f16", "bf16" or "f32", or the framework's own dtype.
-    mean, std: per channel, in units of the input: the result is (value - mean) / std.
-    pad_mode, pad_value: what windows show outside the image, "constant" or "reflect".
+    mean, std: normalize the result to (value - mean) / std. A number per channel, of values in
+        [0, 1] as everywhere in PyTorch: uint8 counts as value / 255, floats as they are.
+    max_pixel_value: the value of a pixel that counts as 1 instead of 255 or 1. With 1, mean and std
+        are in the units of the images.
+    pad_mode, pad_value: what windows show outside the image, "constant" or "reflect"; the constant
+        is in the units of the images.
     windows: takes images of another size than the plan's, which the windows of its sources cut or
         pad; without it they are an error.
     threads: 0 for all cores. backend: "auto", "cpu", "reference" or "cuda".
 
     Returns the mixed images, of shape (len(plan), C, H, W) in the order of `out_layout`.
     """
-    options = _core.Options(list(mean), list(std), pad_mode, pad_value, threads, backend, windows)
+    check_plan(plan)
+    options = _core.Options(
+        numbers("mean", mean), numbers("std", std), pad_mode, pad_value, threads, backend, windows,
+        max_pixel_value,
+    )  # fmt: skip
     return run(plan, images, out, inplace, layout, out_layout, dtype, options)
+
+
+def numbers(name: str, values: Any) -> tuple[float, ...]:
+    """Numbers of a sequence or array; none of None."""
+    if values is None:
+        return ()
+    try:
+        return tuple(array("d", values))
+    except TypeError:
+        pass
+    raise TypeError(f"{name} must be numbers, one per channel, got {values!r}")
 
 
 def run(
@@ -65,6 +88,7 @@ def run(
     options: _core.Options = _DEFAULTS,
 ) -> Any:
     """`apply` with ready options."""
+    check_array("images", images)
     framework = framework_of(images)
     stream, dlpack_stream = framework.stream(images)
     name = None if dtype is None else dtype_name(dtype)
@@ -115,8 +139,11 @@ def output_for(
             raise ValueError("inplace=True overwrites images; it cannot be combined with out")
         if out_layout not in (None, layout):
             raise ValueError("inplace=True keeps the layout; out_layout must be the same")
+        if framework.read_only(images):
+            raise ValueError("images must be writable with inplace=True, got a read-only array")
         out = images
     if out is not None:
+        check_array("out", out)
         if not framework_of(out).writable:
             raise ValueError("JAX arrays are immutable; out and inplace need another kind of array")
         framework_of(out).check_constant("out", out)
@@ -164,5 +191,9 @@ def _output_shape(
 
 
 def masks(plan: _core.Plan) -> Any:
-    """The masks of a plan: float64 of shape (B, H, W), weights of the own image."""
+    """The masks of a plan: float64 of shape (B, H, W), weights of the own image.
+
+    plan: of any method.
+    """
+    check_plan(plan)
     return numpy_framework().adopt(plan._masks())

@@ -21,7 +21,7 @@ import math
 from typing import Any, Callable, TYPE_CHECKING
 
 from . import _core
-from ._arrays import framework_of
+from ._arrays import check_array, framework_of
 from ._dynamo import opaque
 from ._samples import folded
 from ._stream import Stream, _fresh_seed
@@ -58,8 +58,8 @@ __all__ = [
 _MODES = {"batch": "batch", "pair": "pair", "elem": "sample"}
 _NEVER_IN_PLACE = ("nmixup", "resizemix")  # of more images than two, or of resized ones
 _NOT_HERE = frozenset((
-    "layout", "out_layout", "dtype", "mean", "std", "pad", "flip", "pad_mode", "pad_value",
-    "backend", "same_class", "other_class",
+    "layout", "out_layout", "dtype", "mean", "std", "max_pixel_value", "pad", "flip", "pad_mode",
+    "pad_value", "backend", "same_class", "other_class",
 ))  # fmt: skip
 
 
@@ -145,7 +145,7 @@ class Mixup(_TimmMixup):
         """What mixes by the attributes as they are now."""
         minmax = self.cutmix_minmax
         if minmax is not None and not isinstance(minmax, tuple):
-            minmax = tuple(minmax)
+            minmax = tuple(minmax) if hasattr(minmax, "__iter__") else (minmax,)
         settings = (
             self.mixup_alpha, self.cutmix_alpha, minmax, self.mix_prob, self.switch_prob, self.mode,
             self.correct_lam, self.method,
@@ -193,6 +193,7 @@ class Mixup(_TimmMixup):
         threads: int | None = None,
     ) -> Any:
         x, target, *others = sample
+        check_array("x", x)
         options = self._options if threads is None else _core.Options(threads=threads)
         if place is not None:
             mixed = self._mixed_by(self._plan_of(self.seed, place, x), x, target, options)
@@ -357,7 +358,13 @@ class FastCollateMixup(Mixup, _TimmFastCollateMixup):
         half = self.mode == "half"
         if half and len(sample) % 2 != 0:
             raise ValueError(f"mode half needs an even number of samples, got {len(sample)}")
-        stacked = numpy.stack([numpy.asarray(item[0]) for item in sample])
+        pictures = [numpy.asarray(item[0]) for item in sample]
+        shapes = sorted({picture.shape for picture in pictures})
+        if len(shapes) != 1:
+            raise ValueError(
+                f"images of a batch must have one shape, got {' and '.join(map(str, shapes))}"
+            )
+        stacked = numpy.stack(pictures)
         if stacked.dtype != numpy.uint8:
             raise TypeError(f"images must be uint8, got {stacked.dtype}")
         images = torch.from_numpy(stacked)

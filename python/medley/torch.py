@@ -236,7 +236,7 @@ def _check_classes(classes: Tensor, count: int) -> None:
         raise ValueError(
             f"labels must be in [0, {count}), the classes of logits (N, {count}), got "
             f"{int(wrong[0])}"
-        )
+        ) from None
 
 
 def _check_tensor(name: str, value: Any) -> None:

@@ -61,8 +61,8 @@ void check_policy(const MixPolicy& p, const MethodInfo& info) {
     }
   }
   if (p.classes != ClassRule::any && p.pairing != Pairing::batch && p.pairing != Pairing::dataset) {
-    fail_argument(fmt::format("class rule {} needs pairing batch or dataset, got {}",
-                              name_of(p.classes), name_of(p.pairing)));
+    fail_argument(fmt::format("{}_class needs pairing batch or dataset, got {}", name_of(p.classes),
+                              name_of(p.pairing)));
   }
 }
 

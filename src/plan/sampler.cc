@@ -72,8 +72,8 @@ std::int64_t checked_count(const MixPolicy& policy, const PlanRequest& r) {
   if (policy.classes != ClassRule::any) {
     const std::int64_t wanted = r.dataset_size > 0 ? r.dataset_size : count;
     if (std::ssize(r.labels) != wanted) {
-      fail_argument(fmt::format("class rule {} needs {} labels, got {}", name_of(policy.classes),
-                                wanted, r.labels.size()));
+      fail_argument(fmt::format("{}_class needs {} labels, got {}", name_of(policy.classes), wanted,
+                                r.labels.size()));
     }
     const auto negative = std::ranges::find_if(r.labels, [](std::int64_t l) { return l < 0; });
     if (negative != r.labels.end()) {

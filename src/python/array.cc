@@ -10,6 +10,7 @@
 #include "kernels/pixel.h"
 #include "medley/error.h"
 #include "python/buffer.h"
+#include "python/convert.h"
 #include "python/framework.h"
 
 namespace medley::python {
@@ -69,8 +70,16 @@ char kind_of_code(std::uint8_t code) noexcept {
   }
 }
 
-std::string type_name(py::handle object) {
-  return py::str(py::type::handle_of(object).attr("__name__"));
+/// What an array says it holds, or the word that its protocol has for it.
+std::string elements_of(py::handle object, const std::string& otherwise) {
+  if (!py::hasattr(object, "dtype")) return otherwise;
+  return py::str(object.attr("dtype"));
+}
+
+[[noreturn]] void fail_elements(py::handle object, const char* name, const std::string& otherwise) {
+  throw py::type_error(
+      fmt::format("{} must be numbers of 8 to 64 bits: integers, floats or booleans, got {}", name,
+                  elements_of(object, otherwise)));
 }
 
 template <typename T>
@@ -218,17 +227,15 @@ void Array::read_buffer(py::handle object, const ArrayRequest& request) {
       return;
     }
     if (request.writable) {
-      throw InvalidArgument(fmt::format("{} must be writable: {}", request.name,
-                                        std::string(py::str(error.value()))));
+      throw InvalidArgument(
+          fmt::format("{} must be writable, got a read-only array", request.name));
     }
-    throw py::type_error(fmt::format("{} cannot be read as an array: {}", request.name,
-                                     std::string(py::str(error.value()))));
+    fail_elements(object, request.name, type_name(object));
   }
   const Py_buffer& buffer = holder_->buffer;
   const ElementInfo* info = find_element(kind_of_format(buffer.format), buffer.itemsize);
   if (info == nullptr) {
-    throw py::type_error(fmt::format("{} has elements of a type that cannot be mixed (format {})",
-                                     request.name, buffer.format));
+    fail_elements(object, request.name, fmt::format("format {}", buffer.format));
   }
   element_ = info->element;
   data_ = static_cast<std::byte*>(buffer.buf);
@@ -288,9 +295,9 @@ void Array::read_capsule(const py::object& capsule, const ArrayRequest& request)
       tensor.dtype.lanes == 1 ? find_element(kind_of_code(tensor.dtype.code), tensor.dtype.bits / 8)
                               : nullptr;
   if (info == nullptr) {
-    throw py::type_error(fmt::format(
-        "{} has elements of a type that cannot be mixed (DLPack code {}, {} bits)", request.name,
-        static_cast<int>(tensor.dtype.code), static_cast<int>(tensor.dtype.bits)));
+    fail_elements(capsule, request.name,
+                  fmt::format("DLPack code {} of {} bits", static_cast<int>(tensor.dtype.code),
+                              static_cast<int>(tensor.dtype.bits)));
   }
   element_ = info->element;
   data_ = static_cast<std::byte*>(tensor.data) + tensor.byte_offset;

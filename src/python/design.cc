@@ -80,9 +80,7 @@ Design smooth(const py::object& size, double sigma, double length, double mean) 
 
 std::shared_ptr<const GaussianDesign> design_of(py::handle object) {
   if (!py::isinstance<Design>(object)) {
-    throw py::type_error(
-        fmt::format("design must be a medley.Design, got {}",
-                    std::string(py::str(py::type::handle_of(object).attr("__name__")))));
+    throw py::type_error(fmt::format("design must be a medley.Design, got {}", type_name(object)));
   }
   return object.cast<const Design&>().design;
 }

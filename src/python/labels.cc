@@ -13,6 +13,7 @@
 #include "medley/labels.h"
 #include "python/array.h"
 #include "python/buffer.h"
+#include "python/convert.h"
 #include "python/device.h"
 #include "python/plan.h"
 
@@ -60,8 +61,16 @@ py::tuple read_label_terms(const py::capsule& terms, bool single) {
   return py::make_tuple(classes_buffer(*mixed), weights_buffer(*mixed, single));
 }
 
-Buffer soft(const py::object& classes, const py::object& weights, std::int64_t num_classes,
-            double smoothing) {
+std::int64_t class_count(const py::object& object) {
+  const std::int64_t count = whole("num_classes", object);
+  if (count < 1) throw InvalidArgument(fmt::format("num_classes must be >= 1, got {}", count));
+  return count;
+}
+
+Buffer soft(const py::object& classes, const py::object& weights, const py::object& wanted,
+            const py::object& given_smoothing) {
+  const std::int64_t num_classes = class_count(wanted);
+  const double smoothing = real("smoothing", given_smoothing);
   const Array class_array(classes, {.name = "classes"});
   const Array weight_array(weights, {.name = "weights"});
   if (class_array.shape().size() != 2 || class_array.shape() != weight_array.shape()) {
@@ -73,9 +82,6 @@ Buffer soft(const py::object& classes, const py::object& weights, std::int64_t n
   labels.terms = static_cast<std::int32_t>(class_array.shape()[1]);
   labels.classes = integers(class_array, "classes");
   labels.weights = doubles(weight_array, "weights");
-  if (num_classes < 1) {
-    throw InvalidArgument(fmt::format("num_classes must be >= 1, got {}", num_classes));
-  }
   Buffer rows(Element::f32, {labels.count, num_classes});
   const py::gil_scoped_release release;
   soft_labels(labels, num_classes, rows.span<float>(), smoothing);
@@ -119,8 +125,9 @@ Maps class_maps(const py::object& maps) {
   return result;
 }
 
-Buffer mix_maps(const Plan& plan, const py::object& maps, std::int64_t padding) {
+Buffer mix_maps(const Plan& plan, const py::object& maps, const py::object& given_padding) {
   const Maps in = class_maps(maps);
+  const std::int64_t padding = whole("padding", given_padding);
   const ImageSize size = plan.plan().size;
   Buffer out(Element::i64, {plan.count(), size.height, size.width});
   const py::gil_scoped_release release;
@@ -128,13 +135,12 @@ Buffer mix_maps(const Plan& plan, const py::object& maps, std::int64_t padding) 
   return out;
 }
 
-Buffer mix_maps_soft(const Plan& plan, const py::object& maps, std::int64_t num_classes,
-                     std::int64_t ignore) {
+Buffer mix_maps_soft(const Plan& plan, const py::object& maps, const py::object& wanted,
+                     const py::object& given_ignore) {
   const Maps in = class_maps(maps);
+  const std::int64_t num_classes = class_count(wanted);
+  const std::int64_t ignore = whole("ignore", given_ignore);
   const ImageSize size = plan.plan().size;
-  if (num_classes < 1) {
-    throw InvalidArgument(fmt::format("num_classes must be >= 1, got {}", num_classes));
-  }
   Buffer out(Element::f32, {plan.count(), num_classes, size.height, size.width});
   const py::gil_scoped_release release;
   mix_class_maps_soft(plan.plan(), in.view, num_classes, out.span<float>(), ignore);

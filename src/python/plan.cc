@@ -9,12 +9,17 @@
 
 #include "medley/error.h"
 #include "python/buffer.h"
+#include "python/convert.h"
 #include "python/framework.h"
 
 namespace medley::python {
 namespace {
 
-std::shared_ptr<Plan> from_json(const std::string& text) {
+std::shared_ptr<Plan> from_json(const py::object& json) {
+  if (!py::isinstance<py::str>(json)) {
+    throw py::type_error(fmt::format("text must be JSON in a str, got {}", type_name(json)));
+  }
+  const auto text = json.cast<std::string>();
   const py::gil_scoped_release release;
   return std::make_shared<Plan>(plan_from_json(text));
 }
@@ -195,7 +200,7 @@ void bind_plan(py::module_& module) {
       .def("__repr__", &text)
       .def(py::pickle(
           [](const Plan& p) { return py::make_tuple(to_json(p.plan(), !p.plan().fields.empty())); },
-          [](const py::tuple& state) { return from_json(state[0].cast<std::string>()); }));
+          [](const py::tuple& state) { return from_json(state[0]); }));
 }
 
 }  // namespace medley::python

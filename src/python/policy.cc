@@ -4,7 +4,6 @@
 #include <array>
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -15,58 +14,16 @@
 #include "medley/error.h"
 #include "medley/gaussian_design.h"
 #include "python/array.h"
+#include "python/convert.h"
 #include "python/design.h"
 
 namespace medley::python {
 namespace {
 
-std::string type_name(py::handle value) {
-  return py::str(py::type::handle_of(value).attr("__name__"));
-}
-
-double real(std::string_view name, py::handle value) {
-  // float() would also take text; NumPy scalars and 0-d tensors have __float__.
-  const bool number = PyFloat_Check(value.ptr()) != 0 ||
-                      (PyBool_Check(value.ptr()) == 0 && PyNumber_Check(value.ptr()) != 0);
-  const double result = number ? PyFloat_AsDouble(value.ptr()) : 0;
-  if (!number || PyErr_Occurred() != nullptr) {
-    PyErr_Clear();
-    throw py::type_error(fmt::format("{} must be a number, got {}", name, type_name(value)));
-  }
-  return result;
-}
-
-std::int32_t integer(std::string_view name, py::handle value) {
-  const bool whole = PyBool_Check(value.ptr()) == 0 && PyIndex_Check(value.ptr()) != 0;
-  if (!whole) {
-    throw py::type_error(fmt::format("{} must be a whole number, got {}", name, type_name(value)));
-  }
-  const auto index = py::reinterpret_steal<py::object>(PyNumber_Index(value.ptr()));
-  int overflow = 0;
-  const std::int64_t number = PyLong_AsLongLongAndOverflow(index.ptr(), &overflow);
-  // Far outside every allowed range; the library names the range.
-  if (overflow > 0 || number > std::numeric_limits<std::int32_t>::max()) {
-    return std::numeric_limits<std::int32_t>::max();
-  }
-  if (overflow < 0 || number < std::numeric_limits<std::int32_t>::min()) {
-    return std::numeric_limits<std::int32_t>::min();
-  }
-  return static_cast<std::int32_t>(number);
-}
-
-bool boolean(std::string_view name, py::handle value) {
-  if (PyBool_Check(value.ptr()) == 0) {
-    throw py::type_error(fmt::format("{} must be True or False, got {}", name, type_name(value)));
-  }
-  return value.ptr() == Py_True;
-}
-
 template <typename Enum, std::size_t N>
-Enum word(std::string_view name, py::handle value, const std::array<std::string_view, N>& words) {
-  if (!py::isinstance<py::str>(value)) {
-    throw py::type_error(fmt::format("{} must be a word, got {}", name, type_name(value)));
-  }
-  const auto text = value.cast<std::string>();
+Enum word_of(std::string_view name, py::handle value,
+             const std::array<std::string_view, N>& words) {
+  const std::string text = word(name, value);
   const auto* const found = std::ranges::find(words, text);
   if (found == words.end()) {
     std::string list;
@@ -111,7 +68,7 @@ Setter set_optional(std::optional<double> MixPolicy::*field) {
 template <typename Enum, std::size_t N>
 Setter set_word(Enum MixPolicy::*field, const std::array<std::string_view, N>& words) {
   return [field, &words](MixPolicy& p, std::string_view n, py::handle v) {
-    p.*field = word<Enum>(n, v, words);
+    p.*field = word_of<Enum>(n, v, words);
   };
 }
 Setter set_class_rule(ClassRule rule) {

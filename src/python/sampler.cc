@@ -22,22 +22,24 @@ std::vector<std::int64_t> optional_integers(const py::object& object, const char
                           : integers(Array(object, {.name = name}), name);
 }
 
-std::shared_ptr<Plan> plan(PolicySampler& self, std::int32_t height, std::int32_t width,
-                           std::int64_t batch, std::int64_t first, std::int64_t count,
-                           std::uint64_t epoch, std::int64_t dataset_size, const py::object& labels,
-                           const py::object& order, int threads) {
+std::shared_ptr<Plan> plan(PolicySampler& self, const py::object& height, const py::object& width,
+                           const py::object& batch, const py::object& first,
+                           const py::object& count, const py::object& epoch,
+                           const py::object& dataset_size, const py::object& labels,
+                           const py::object& order, const py::object& threads) {
+  const ImageSize size{integer("size", height), integer("size", width)};
   const std::vector<std::int64_t> classes = optional_integers(labels, "labels");
   const std::vector<std::int64_t> ordinals = optional_integers(order, "order");
-  const py::gil_scoped_release release;
-  const PlanRequest request{.batch = batch,
-                            .first = first,
-                            .count = count,
-                            .epoch = epoch,
-                            .dataset_size = dataset_size,
+  const PlanRequest request{.batch = whole("batch", batch),
+                            .first = whole("first", first),
+                            .count = whole("count", count),
+                            .epoch = epoch_from(epoch),
+                            .dataset_size = whole("dataset_size", dataset_size),
                             .labels = classes,
                             .order = ordinals,
-                            .threads = threads};
-  return std::make_shared<Plan>(self.sampler({height, width})->plan(request));
+                            .threads = integer("threads", threads)};
+  const py::gil_scoped_release release;
+  return std::make_shared<Plan>(self.sampler(size)->plan(request));
 }
 
 }  // namespace

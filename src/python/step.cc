@@ -35,7 +35,7 @@ namespace {
 struct Settings {
   Layout layout;
   Layout out_layout;
-  MixOptions options;
+  Options options;
   std::int64_t num_classes;
   bool class_rule;               // the plan needs the labels
   bool like_input;               // new arrays have the type and the layout of the input
@@ -65,7 +65,7 @@ std::shared_ptr<Plan> draw(PolicySampler& sampler, const Settings& settings,
                       .first = wanted.place.first,
                       .count = wanted.count,
                       .epoch = wanted.place.epoch,
-                      .threads = settings.options.threads};
+                      .threads = settings.options.threads()};
   if (settings.class_rule) {
     if (!classes) {
       fail_argument(
@@ -138,13 +138,14 @@ Targets mix_batch(PolicySampler& sampler, const Settings& settings, const Images
 
 /// Returns what became of the labels: terms or others, both None without labels.
 py::tuple step(PolicySampler& sampler, const Settings& settings, const py::object& images,
-               const py::object& out, const py::object& labels, std::int64_t batch,
-               std::int64_t first, std::uint64_t epoch, std::int64_t stream,
+               const py::object& out, const py::object& labels, const py::object& batch,
+               const py::object& first, const py::object& epoch, std::int64_t stream,
                std::optional<std::int64_t> dlpack_stream) {
+  const Place place{whole("batch", batch), whole("first", first), epoch_from(epoch)};
   const Images in = Images::input(images, settings.layout, dlpack_stream);
   const Images to = Images::output(out, settings.out_layout, dlpack_stream);
   check_same_device(in, to);
-  const Targets targets = mix_batch(sampler, settings, in, to.view(), {batch, first, epoch}, labels,
+  const Targets targets = mix_batch(sampler, settings, in, to.view(), place, labels,
                                     classes_of(labels, dlpack_stream), stream);
   return py::make_tuple(targets.terms, targets.others);
 }
@@ -170,11 +171,11 @@ std::optional<QuickArrays> read_quick(const Settings& settings, py::handle image
       return {};
     }
     QuickArrays arrays{framework, Images::uncopied(images, settings.layout, {}), {}, {}};
-    if (arrays.in.copied()) return {};
+    if (arrays.in.copied() || arrays.in.array().values() == 0) return {};
     if (out.is_none()) {
       const Array& array = arrays.in.array();
       const bool bfloat = array.element() == Element::bf16 && framework == Framework::numpy;
-      if (!is_dense(array) || array.values() == 0 || bfloat) return {};
+      if (!is_dense(array) || bfloat) return {};
     } else {
       arrays.out = Images::output(out, settings.out_layout, {});
       if (settings.dtype && arrays.out->array().element() != *settings.dtype) return {};
@@ -271,7 +272,7 @@ py::object quick_step(const py::object& sampler, const py::object& settings,
 
 void bind_step(py::module_& module) {
   py::class_<Settings>(module, "Settings")
-      .def(py::init([](const char* layout, const char* out_layout, const MixOptions& options,
+      .def(py::init([](const char* layout, const char* out_layout, const Options& options,
                        std::int64_t num_classes, bool class_rule, bool like_input,
                        const std::optional<std::string>& dtype, py::object mix_targets) {
              Settings settings{layout_from(layout),

@@ -108,7 +108,7 @@ INSTANTIATE_TEST_SUITE_P(
                       p.classes = ClassRule::same;
                       p.pairing = Pairing::reverse;
                     },
-                    "class rule same needs pairing batch or dataset", "reverse"}),
+                    "same_class needs pairing batch or dataset", "reverse"}),
     [](const auto& param) { return param.param.name; });
 
 TEST(SamplerSize, MustHavePixels) {
@@ -214,7 +214,7 @@ INSTANTIATE_TEST_SUITE_P(
                      },
                      "samples 8 to 15 lie outside", "data set of 10"},
         WrongRequest{"LabelsMissing", [](auto& p, auto&) { p.classes = ClassRule::same; },
-                     "class rule same needs 8 labels", "got 0"},
+                     "same_class needs 8 labels", "got 0"},
         WrongRequest{"LabelsOfTheDataSetMissing",
                      [](auto& p, auto& r) {
                        p.classes = ClassRule::other;
@@ -222,7 +222,7 @@ INSTANTIATE_TEST_SUITE_P(
                        r.dataset_size = 20;
                        r.labels = kOrder;
                      },
-                     "class rule other needs 20 labels", "got 8"},
+                     "other_class needs 20 labels", "got 8"},
         WrongRequest{"OrderTooShort",
                      [](auto&, auto& r) {
                        r.order = kOrder;

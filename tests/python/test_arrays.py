@@ -79,7 +79,7 @@ def test_out_that_does_not_fit(out, text):
 def test_results_have_the_dtype_that_was_asked_for(labels):
     images = random_images((4, 3, 8, 8), "uint8")
     before = images.copy()
-    mix = medley.Mixup(dtype="f32", mean=(9, 9, 9), std=(2, 2, 2), seed=1)
+    mix = medley.Mixup(dtype="f32", mean=(0.5, 0.5, 0.5), std=(0.2, 0.2, 0.2), seed=1)
     half = np.zeros(images.shape, np.float16)
     with pytest.raises(ValueError, match="images, which inplace=True .* float32, got uint8"):
         mix(images, labels, inplace=True)
@@ -105,7 +105,7 @@ def test_out_may_not_overlap_the_input():
     (np.zeros((2, 1, 4, 4), complex), TypeError, "got complex128"),
     (np.zeros(4, np.float32), ValueError, "must have 4 axes"),
     (np.zeros((2, 1, 1, 4, 4), np.float32), ValueError, "must have 4 axes"),
-    (np.zeros((0, 1, 4, 4), np.float32), ValueError, r"must be in \[1"),
+    (np.zeros((0, 1, 4, 4), np.float32), ValueError, r"batch of at least one, got the shape \(0, 1, 4, 4\)"),
     (np.zeros((2, 0, 4, 4), np.float32), ValueError, "at least one image, channel and pixel"),
     (np.zeros((2, 1, 0, 4), np.float32), ValueError, "height and width"),
 ])  # fmt: skip
@@ -160,15 +160,57 @@ def test_layouts_agree():
 
 def test_converts_and_normalises():
     images = random_images((4, 3, 8, 8), "uint8")
-    mix = medley.Mixup(seed=1, dtype="f32", mean=(100, 110, 120), std=(50, 60, 70))
+    mix = medley.Mixup(seed=1, dtype="f32", mean=(0.4, 0.45, 0.5), std=(0.2, 0.25, 0.3))
     x = mix(images, epoch=0, first=0)
     assert x.dtype == np.float32
     plain = medley.Mixup(seed=1, dtype=np.float32)(images)
-    mean = np.array([100, 110, 120], np.float32)[:, None, None]
-    std = np.array([50, 60, 70], np.float32)[:, None, None]
-    assert np.allclose(x, (plain - mean) / std, atol=1e-5)
-    with pytest.raises(ValueError, match="normalise needs mean and stddev for 3 channels"):
-        medley.Mixup(mean=(1,), std=(1,))(images)
+    mean = np.array([0.4, 0.45, 0.5], np.float32)[:, None, None]
+    std = np.array([0.2, 0.25, 0.3], np.float32)[:, None, None]
+    assert np.allclose(x, (plain / 255 - mean) / std, atol=1e-5)
+
+
+def normalized(images, **options):
+    """By every way that takes statistics."""
+    plan = medley.Mixup(seed=1).plan(batch=4, size=8)
+    return [medley.Mixup(seed=1, **options)(images), medley.apply(plan, images, **options)]
+
+
+@pytest.mark.parametrize("dtype, one", [("uint8", 255), ("float32", 1), ("float16", 1)])
+def test_statistics_are_those_of_values_from_0_to_1(dtype, one):
+    pixels = random_images((4, 3, 8, 8), "uint8")
+    images = pixels if dtype == "uint8" else (pixels / np.float32(255)).astype(dtype)
+    mean, std = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
+    plain = normalized(images, dtype="f32")[0] / one
+    expected = (plain - np.array(mean)[:, None, None]) / np.array(std)[:, None, None]
+    for x in normalized(images, dtype="f32", mean=mean, std=std):
+        assert np.allclose(x, expected, atol=1e-5) and -3 < x.mean() < 3
+    own = {"mean": [one * m for m in mean], "std": [one * s for s in std], "max_pixel_value": 1}
+    for x in normalized(images, dtype="f32", **own):
+        assert np.allclose(x, expected, atol=1e-5)
+    for x in normalized(images * np.float32(1), mean=mean, std=std, max_pixel_value=one):
+        assert np.allclose(x, expected, atol=1e-3)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "float32"])
+@pytest.mark.parametrize("mean, std, text", [
+    ((123.7, 116.3, 103.5), (58.4, 57.1, 57.4), "got mean 123.7: divide them by 255"),
+    ((0.5, 0.5, 0.5), (58.4, 57.1, 57.4), "got std 58.4: divide them by 255"),
+    ((0.5, -0.5, 0.5), (0.5, 0.5, 0.5), "got mean -0.5"),
+    ((0.5,), (0.5,), "a number per channel, 3, got 1"),
+])  # fmt: skip
+def test_statistics_that_cannot_be_meant(dtype, mean, std, text):
+    with pytest.raises(ValueError, match=text):
+        normalized(random_images((4, 3, 8, 8), dtype), dtype="f32", mean=mean, std=std)
+
+
+def test_normalized_values_do_not_fit_into_bytes():
+    images = random_images((4, 1, 8, 8), "uint8")
+    before = images.copy()
+    for options in ({}, {"out": np.zeros_like(images)}, {"inplace": True}):
+        mix = medley.Mixup(mean=(0.5,), std=(0.5,))
+        with pytest.raises(ValueError, match='need a result of floats, got uint8: give dtype="f32"'):
+            mix(images, **options)
+        assert mix.step == 0 and np.array_equal(images, before)
 
 
 def test_windows_pad_and_flip():

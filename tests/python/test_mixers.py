@@ -182,11 +182,11 @@ def test_copies_keep_what_subclasses_add():
 
 def test_options_are_read_once():
     images = random_images((4, 2, 8, 8))
-    mean, std = [1.0, 2.0], np.array([2.0, 4.0])
-    same = medley.NoMix(mean=(1, 2), std=(2, 4))(images)
+    mean, std = [0.1, 0.2], np.array([0.25, 0.5])
+    same = medley.NoMix(mean=(0.1, 0.2), std=(0.25, 0.5))(images)
     live = medley.NoMix(mean=mean, std=std)
     once = medley.NoMix(mean=iter(mean), std=iter(std))
-    mean[:], std[:] = [5, 5], 5
+    mean[:], std[:] = [1, 1], 1
     for mix in (live, once, copy.deepcopy(live), copy.deepcopy(once)):
         assert np.array_equal(mix(images), same)
         assert np.array_equal(mix(images, threads=1), same)
