@@ -106,7 +106,8 @@ class MixedLabels:
         return framework.adopt(_core.soft(classes, weights, count, smoothing), self.classes)
 
     def loss(self, logits: Any, **options: Any) -> Any:
-        """`medley.torch.cross_entropy(logits, self)`, for logits of shape (N, num_classes)."""
+        """`medley.torch.cross_entropy(logits, self)`, for logits of shape (N, num_classes); options
+        are those of it."""
         from . import torch as medley_torch
 
         return medley_torch.cross_entropy(logits, self, **options)
@@ -120,7 +121,8 @@ class MixedLabels:
         return MixedLabels(self.classes.to(weights.device, **how), weights, self.num_classes)
 
     def cuda(self, device: Any = None, non_blocking: bool = False) -> MixedLabels:
-        """A copy on a GPU, for PyTorch tensors; default: the current one."""
+        """A copy on a GPU, for PyTorch tensors. device: default the current one. non_blocking: as
+        that of tensors."""
         self._check_tensors("cuda")
         classes, weights = (part.cuda(device, non_blocking) for part in (self.classes, self.weights))
         return MixedLabels(classes, weights, self.num_classes)

@@ -35,12 +35,15 @@ _LARGEST = 1 << 20  # nominal size of batches that have none
 
 
 class Place(NamedTuple):
-    """A sample to load: its index, and where it stands."""
+    """A sample to load: its index, and where it stands.
+
+    ordinal: of the sample in the epoch. batch: nominal batch size; batches begin at multiples of it.
+    """
 
     index: Any
     epoch: int
-    ordinal: int  # of the sample in the epoch
-    batch: int  # nominal batch size: batches begin at multiples of it
+    ordinal: int
+    batch: int
 
 
 class _Epochs:
@@ -214,7 +217,7 @@ class _Shuffled(Places, data.RandomSampler):  # type: ignore[misc]
 
 
 class PlacedBatches(data.Sampler):
-    """A batch sampler whose batches are lists of `Place`s, from one that gives lists of indices.
+    """A batch sampler whose batches are lists of `Place`s, from a batch_sampler of indices.
 
     Batch k holds the samples from k * batch_size on, if the batch sampler says its batch_size.
     """
@@ -247,7 +250,7 @@ class PlacedBatches(data.Sampler):
 
 
 class Tagged(data.Dataset):
-    """A data set whose samples carry the place they were asked for; in all else as the one given."""
+    """A data set whose samples carry the place they were asked for; in all else as `dataset`."""
 
     def __init__(self, dataset: Any) -> None:
         self.dataset = dataset
@@ -464,7 +467,8 @@ class Loader(data.DataLoader):
         return {"epoch": self._epochs.epoch, "step": self._step}
 
     def load_state_dict(self, state: dict[str, int]) -> None:
-        """The next iteration goes on with the batch after those that were taken. Where the order is
+        """The next iteration goes on with the batch after those that were taken when `state_dict` gave
+        the state. Where the order is
         that of a sampler, it has to give the same one again."""
         epoch, step = (
             not_negative(name, state_value(state, name)) for name in ("epoch", "step")

@@ -14,7 +14,7 @@ _INTEGERS = frozenset(("bool", "uint8", "uint16", "uint32", "int8", "int16", "in
 def mix_labels(plan: _core.Plan, labels: Any, num_classes: int | None = None) -> MixedLabels:
     """Mixes class indices, integers of shape (N,) or (N, 1), one per image handed to `apply`.
 
-    plan: of the images. num_classes: every label used must be in [0, num_classes), if they are in
+    plan: of the images. labels: an array or a list. num_classes: every label used must be in [0, num_classes), if they are in
     host memory: on CUDA nothing waits for the device. -100, which losses leave out, passes.
     """
     check_plan(plan)
@@ -65,9 +65,9 @@ def mix_vectors(plan: _core.Plan, vectors: Any) -> Any:
 
 
 def mix_class_maps(plan: _core.Plan, maps: Any, padding: int = -1) -> Any:
-    """Mixes per-pixel classes, integers of shape (N, H, W): the greatest weight wins.
+    """Mixes per-pixel classes: the greatest weight wins.
 
-    plan: of the images. Where a window leaves the image the class is `padding`. Returns int64 of the
+    plan: of the images. maps: integers of shape (N, H, W). Where a window leaves the image the class is `padding`. Returns int64 of the
     same shape.
     """
     check_plan(plan)
@@ -77,9 +77,9 @@ def mix_class_maps(plan: _core.Plan, maps: Any, padding: int = -1) -> Any:
 
 
 def mix_class_maps_soft(plan: _core.Plan, maps: Any, num_classes: int, ignore: int = -1) -> Any:
-    """Probability maps, float32 of shape (len(plan), num_classes, H, W), from classes (N, H, W).
+    """Probability maps, float32 of shape (len(plan), num_classes, H, W), from classes.
 
-    plan: of the images. Pixels of class `ignore` add nothing.
+    plan: of the images. maps: integers of shape (N, H, W). Pixels of class `ignore` add nothing.
     """
     check_plan(plan)
     maps = as_array(maps, "maps")

@@ -74,7 +74,9 @@ class Mix:
     """A mixing method: `Mix("hmix", alpha=1.0, ratio=0.5, seed=0)`.
 
     The classes `Mixup`, `CutMix`, `HMix`, ... are this with the method's own options; names,
-    words and defaults are those of the command line. Every mixer also takes
+    words and defaults are those of the command line.
+
+    method: its name, one of those that `medley.methods()` lists. Every mixer also takes
 
     seed: start of the random numbers, 0 to 2**64 - 1. Without one each mixer takes its own when it
         is first needed, from PyTorch's global generator where PyTorch is in use.
@@ -160,6 +162,7 @@ class Mix:
         out: an array for the result. inplace: overwrite `images`.
         epoch, first, batch: which samples these are, instead of counting calls: `first` is the
             ordinal of the first one in its epoch, a multiple of the batch size `batch` (default N).
+        threads: of this call, instead of the mixer's.
         """
         counted = epoch is None and first is None and batch is None
         if counted and threads is None and not inplace and not self._whole_dataset:
@@ -286,6 +289,8 @@ class Mix:
         labels: classes for same_class and other_class, of the data set if its size is given, else
             of the `count` samples.
         order: data-set index of each ordinal of the epoch (a shuffle), integers of shape (n,).
+        batch, epoch, first: which samples: `first` is the ordinal of the first one in its epoch, a
+            multiple of the batch size. threads: 0 for all cores.
 
         Changes no state; the same arguments give the same plan, here and elsewhere.
         """
@@ -367,9 +372,9 @@ class Mix:
 
 
 class NoMix(Mix):
-    """Leaves every image as it is; crop and flip (`pad`, `flip`) and normalising still work.
+    """Leaves every image as it is; crop and flip (`pad`, `flip`) and normalizing still work.
 
-    Other options: see `Mix`.
+    options: see `Mix`.
     """
 
     def __init__(self, **options: Unpack[Common]) -> None:
@@ -379,8 +384,8 @@ class NoMix(Mix):
 class Mixup(Mix):
     """Blends two images with one weight for all pixels, lam ~ Beta(alpha, beta).
 
-    Zhang et al., mixup: Beyond Empirical Risk Minimization (2018). beta defaults to alpha.
-    Other options: see `Mix`.
+    alpha, beta: of the law of lam; beta defaults to alpha. 1 for CIFAR, 0.2 for ImageNet.
+    Other options: see `Mix`. Zhang et al., mixup: Beyond Empirical Risk Minimization (2018).
     """
 
     def __init__(
@@ -392,8 +397,9 @@ class Mixup(Mix):
 class CutMix(Mix):
     """Pastes a box of the partner of area 1 - lam into the image.
 
-    placement: "clipped" (cut at the border), "inside" or "wrap". Yun et al. (2019).
-    Other options: see `Mix`.
+    alpha, beta: lam ~ Beta(alpha, beta); beta defaults to alpha.
+    placement: of the box: "clipped" (cut at the border), "inside" or "wrap".
+    Other options: see `Mix`. Yun et al., CutMix (2019).
     """
 
     def __init__(
@@ -409,6 +415,9 @@ class CutMix(Mix):
 class Stochastic(Mix):
     """Mixup with probability q_mix, else CutMix, decided per draw.
 
+    alpha, beta: lam ~ Beta(alpha, beta) for both; beta defaults to alpha.
+    placement: of CutMix's box: "clipped" (cut at the border), "inside" or "wrap".
+    q_mix: chance of Mixup; timm's switch_prob is that of CutMix.
     Other options: see `Mix`.
     """
 
@@ -429,9 +438,12 @@ class Stochastic(Mix):
 class HMix(Mix):
     """CutMix with a smaller box of area (1 - lam) * ratio, Mixup outside it.
 
-    ratio: 0.5 for CIFAR, 0.75 for ImageNet; 0 is Mixup. gamma: draw it from Beta(gamma, gamma).
-    form: "code" (the published code) or "paper". Park, Yun, Chun (2022).
-    Other options: see `Mix`.
+    alpha, beta: lam ~ Beta(alpha, beta); beta defaults to alpha.
+    placement: of the box: "clipped" (cut at the border), "inside" or "wrap".
+    form: weights outside the box, of the published "code" or of the "paper".
+    ratio: 0.5 for CIFAR, 0.75 for ImageNet; 0 is Mixup.
+    gamma: draws the ratio from Beta(gamma, gamma) instead.
+    Other options: see `Mix`. Park, Yun, Chun (2022).
     """
 
     def __init__(
@@ -461,9 +473,11 @@ class HMix(Mix):
 class GMix(Mix):
     """A Gaussian bump of one image in the other, around a random pixel.
 
-    alpha: 0.5 for CIFAR, 1 for ImageNet. form: "code", "paper" or "calibrated" (the mean of the
-    mask is lam). Park, Yun, Chun (2022).
-    Other options: see `Mix`.
+    alpha, beta: lam ~ Beta(alpha, beta); beta defaults to alpha, which is 0.5 for CIFAR, 1 for
+        ImageNet.
+    form: width of the bump, of the published "code", of the "paper", or "calibrated" so that the
+        mean of the mask is lam.
+    Other options: see `Mix`. Park, Yun, Chun (2022).
     """
 
     def __init__(
@@ -479,6 +493,7 @@ class GMix(Mix):
 class Bernoulli(Mix):
     """Each pixel is the own one with probability lam, independently of the others.
 
+    alpha, beta: lam ~ Beta(alpha, beta); beta defaults to alpha.
     Other options: see `Mix`.
     """
 
@@ -491,6 +506,7 @@ class Bernoulli(Mix):
 class NMixup(Mix):
     """A weighted sum of n images, weights ~ Dirichlet(alpha, ..., alpha).
 
+    alpha: of the Dirichlet law. n: images that make one.
     power: zeta-mixup weights k**-power in random order instead.
     Other options: see `Mix`.
     """
@@ -508,8 +524,9 @@ class NMixup(Mix):
 class FMix(Mix):
     """Low-frequency noise cut at a threshold, so that lam of the pixels are the own image's.
 
-    decay: spectral decay. soft: share of the pixels on a soft edge. Harris et al. (2020).
-    Other options: see `Mix`.
+    alpha, beta: lam ~ Beta(alpha, beta); beta defaults to alpha.
+    decay: of the spectrum; greater is smoother. soft: share of the pixels on a soft edge.
+    Other options: see `Mix`. Harris et al., FMix (2020).
     """
 
     def __init__(
@@ -528,8 +545,9 @@ class FMix(Mix):
 class ResizeMix(Mix):
     """The whole partner, shrunk by a factor uniform on [scale_min, scale_max], pasted in.
 
-    interpolation: "bilinear" or "nearest". Qin et al. (2020). Not in place.
-    Other options: see `Mix`.
+    placement: of the box: "clipped" (cut at the border), "inside" or "wrap".
+    scale_min, scale_max: limits of the factor. interpolation: "bilinear" or "nearest".
+    Other options: see `Mix`. Not in place. Qin et al., ResizeMix (2020).
     """
 
     def __init__(
@@ -555,6 +573,7 @@ class ResizeMix(Mix):
 class GaussianField(Mix):
     """Unbounded Gaussian masks with prescribed moments (Theorem 2 of Park, Yun, Chun, 2022).
 
+    alpha, beta: lam ~ Beta(alpha, beta); beta defaults to alpha.
     sigma: standard deviation of the mask around lam. length: correlation length as a share of the
     image side. design: a `medley.Design` instead of these two.
     Other options: see `Mix`.

@@ -29,7 +29,9 @@ def show(
 
     images: uint8 of shape (H, W, 3) or (H, W): own image, partner, further partners. Missing ones
         are drawn.
-    tile: side of a picture in pixels, 16 to 1024.
+    what: methods or mixers; nothing: every method.
+    lams: a column each. tile: side of a picture in pixels, 16 to 1024. seed: of what is drawn.
+    title, caption: lines of text above and below.
 
     Returns uint8 of shape (H, W, 3). A notebook shows it as a picture; `save(path)` writes a PNG.
     """

@@ -62,7 +62,7 @@ class Moments:
         return _array(self._core.matrix())
 
     def second(self, j: tuple[int, int], k: tuple[int, int]) -> float:
-        """E[N_j N_k] for two pixels (row, column)."""
+        """E[N_j N_k] for two pixels j and k, (row, column)."""
         return self._core.second(j, k)
 
     def quadratic(self, v: Any) -> float:
@@ -82,13 +82,16 @@ def coefficients(method: str | Mix, size: int | tuple[int, int], **options: Any)
 def effective_coefficients(
     method: str | Mix, size: int | tuple[int, int], **options: Any
 ) -> Moments:
-    """The effective coefficients, lam drawn by the method's law unless `lam` is given."""
+    """The effective coefficients, lam drawn by the method's law unless `lam` is given.
+
+    method, size, options: as those of `coefficients`.
+    """
     name, policy = _policy(method, options)
     return Moments(_core.theory.coefficients(name, policy, size, True))
 
 
 class Estimate(NamedTuple):
-    """Values with their standard errors, float64 of shape (H, W) each."""
+    """A value with its standard error per entry, float64 of shape (H, W) each."""
 
     value: Any
     error: Any
@@ -108,6 +111,9 @@ def monte_carlo(
     """The displacement map and the means, estimated from masks that the sampler draws.
 
     For every method, also those without closed forms (fmix, custom).
+
+    method, size, options: as those of `coefficients`. draws: masks. seed: of the draws. effective:
+    the effective coefficients. clip: masks are cut to [0, 1]. threads: 0 for all cores.
     """
     name, policy = _policy(method, options)
     found = _core.theory.monte_carlo(name, policy, size, draws, seed, effective, clip, threads)
@@ -116,17 +122,22 @@ def monte_carlo(
 
 
 class Step(NamedTuple):
-    """A point of a training run on the two moons."""
+    """A point of a training run on the two moons: after `step` steps the model (slopes and bias) has
+    this exact loss, and this approximate one."""
 
     step: int
-    model: tuple[float, float, float]  # slopes and bias
+    model: tuple[float, float, float]
     exact: float
     approximate: float
 
 
 class TwoMoons:
     """The paper's experiment on two half moons of 50 points each: how well the expansion follows
-    the mixed loss of a logistic regression. method: "mixup" or "bernoulli"."""
+    the mixed loss of a logistic regression.
+
+    method: "mixup" or "bernoulli". centred: the points have mean 0. A model is its two slopes and
+    its bias.
+    """
 
     def __init__(self, method: str = "mixup", centred: bool = True) -> None:
         self._core = _core.theory.TwoMoons(method, centred)
@@ -142,33 +153,34 @@ class TwoMoons:
         return _array(self._core.labels())
 
     def exact(self, model: tuple[float, float, float]) -> float:
-        """The mixed loss over all pairs at slopes and bias."""
+        """The mixed loss over all pairs at a model."""
         return self._core.exact(list(model))
 
     def approximate(self, model: tuple[float, float, float]) -> tuple[float, float, float, float]:
-        """The plain loss and the terms R1, R2, R3 that mixing adds to it."""
+        """The plain loss of a model and the terms R1, R2, R3 that mixing adds to it."""
         return self._core.approximate(list(model))
 
     def accuracy(self, model: tuple[float, float, float]) -> float:
-        """Share of the points on their side."""
+        """Share of the points on their side of a model."""
         return self._core.accuracy(list(model))
 
     def descend(
         self, objective: str = "exact", steps: int = 100, rate: float = 1.0, every: int = 1
     ) -> list[Step]:
-        """Plain gradient descent from 0 on the "exact" or the "approximate" loss."""
+        """Plain gradient descent from 0. objective: the "exact" or the "approximate" loss. steps, rate:
+        how many, and how long. every: steps between those that are returned."""
         trace = self._core.descend(objective, steps, rate, every)
         return [Step(n, tuple(model), a, b) for n, model, a, b in trace]
 
     def minimise(self, objective: str = "exact") -> Step:
-        """The minimiser, by Newton steps."""
+        """The minimiser of an objective, "exact" or "approximate", by Newton steps."""
         [(n, model, a, b)] = self._core.minimise(objective)
         return Step(n, tuple(model), a, b)
 
 
 def profile(name: str, lam: float, size: int | tuple[int, int]) -> Any:
-    """A displacement map to design masks for, float64 of shape (H, W): any method with a closed
-    form, "smooth" or "gmix-plane"."""
+    """A displacement map to design masks for, float64 of shape (H, W). name: any method with a closed
+    form, "smooth" or "gmix-plane". lam: of the method. size: (H, W) or one number."""
     return _array(_core.theory.profile(name, lam, size))
 
 
@@ -184,7 +196,10 @@ def check_design(
 
 
 def nearest_feasible(moments: Any, mean: float, size: int | tuple[int, int] | None = None) -> Any:
-    """The nearest possible matrix, float64 of shape (P, P), for `medley.Design.dense`."""
+    """The nearest possible matrix, float64 of shape (P, P), for `medley.Design.dense`.
+
+    moments, mean, size: as those of `check_design`.
+    """
     return _array(_core.theory.nearest_feasible(on_host(moments), size, mean))
 
 

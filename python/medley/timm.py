@@ -91,7 +91,7 @@ class Mixup(_TimmMixup):
         further options by name (`ratio=0.75`). Options of CutMix and of the switch do not go with
         it. Batches are mixed in place, so options that crop, convert or normalise are refused, and
         those that need classes.
-    seed, rank, world_size: as those of `medley.Mix`.
+    seed, rank, world_size, threads: as those of `medley.Mix`.
 
     These are attributes too, and what is assigned to them counts from the next call on.
     `mixup_enabled = False` stops mixing; targets are still smoothed.
@@ -172,7 +172,7 @@ class Mixup(_TimmMixup):
         self, *, batch: int, size: tuple[int, int], epoch: int = 0, first: int = 0,
         count: int | None = None,
     ) -> _core.Plan:  # fmt: skip
-        """The plan of a batch, as `medley.Mix.plan`."""
+        """The plan of a batch: size, epoch, first and count as for `medley.Mix.plan`."""
         count = -1 if count is None else count
         return self._mixers().plan(self._stream.seed, (*size, batch, first, count, epoch))
 
@@ -239,7 +239,7 @@ class Mixup(_TimmMixup):
         return self._stream.state_dict()
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Continues where `state_dict` was taken."""
+        """Continues where `state_dict` was taken, with what it gave as `state`."""
         self._stream.load_state_dict(state)
 
 
@@ -317,6 +317,8 @@ class FastCollateMixup(Mixup, _TimmFastCollateMixup):
     """timm's collate function that mixes uint8 images: a list of (image, target) in, with image
     uint8 of shape (C, H, W); a uint8 tensor (N, C, H, W) and soft targets (N, num_classes) out.
 
+    mixup_alpha, cutmix_alpha, cutmix_minmax, prob, switch_prob, correct_lam, label_smoothing,
+    num_classes, multi_label, method, seed, rank, world_size, threads: as those of `Mixup`.
     mode: "half" too, which mixes the first half of the samples with the second, each element with a
         draw of its own; N / 2 come out.
 
@@ -389,7 +391,7 @@ class FastCollateMixup(Mixup, _TimmFastCollateMixup):
 
 def one_hot(x: Any, num_classes: int, on_value: float = 1.0, off_value: float = 0.0) -> Any:
     """Rows of on_value at the class and off_value elsewhere, float32 of shape (N, num_classes), for
-    a tensor of classes."""
+    a tensor x of classes."""
     import torch
 
     x = x.long().reshape(-1, 1)
@@ -405,8 +407,8 @@ def mixup_target(
     multi_label: bool = False,
 ) -> Any:
     """Targets of samples mixed with those at the mirrored positions: a number or a column `lam` of
-    the own, 1 - lam of the other, for a tensor of classes (N,), or dense ones (N, num_classes) with
-    multi_label."""
+    the own, 1 - lam of the other. target: a tensor of classes (N,), or dense ones (N, num_classes)
+    with multi_label. smoothing: towards 1 / num_classes, of dense ones towards 0.5."""
     if multi_label:
         _check_dense(target, num_classes)
         own = _smoothed(target, smoothing)
@@ -433,7 +435,7 @@ def rand_bbox(
     img_shape: tuple[int, ...], lam: float, margin: float = 0.0, count: int | None = None
 ) -> tuple[Any, Any, Any, Any]:
     """A box (top, bottom, left, right) of CutMix by the rule of the installed timm, or `count` of
-    them as arrays. margin: share of the box sides that the center keeps from the border. Draws come
+    them as arrays. img_shape: ends in height and width. lam: 1 - area of the box. margin: share of the box sides that the center keeps from the border. Draws come
     from PyTorch's generator."""
     import numpy
 
@@ -454,7 +456,7 @@ def rand_bbox_minmax(
     img_shape: tuple[int, ...], minmax: tuple[float, float], count: int | None = None
 ) -> tuple[Any, Any, Any, Any]:
     """A box (top, bottom, left, right) inside the image with sides of min to max of its sides, or
-    `count` of them. Draws come from PyTorch's generator."""
+    `count` of them. img_shape: ends in height and width. minmax: (min, max). Draws come from PyTorch's generator."""
     if len(minmax) != 2:
         raise ValueError(f"minmax must be (min, max), got {minmax}")
     random = _generator()
@@ -474,8 +476,8 @@ def cutmix_bbox_and_lam(
     correct_lam: bool = True,
     count: int | None = None,
 ) -> tuple[tuple[Any, Any, Any, Any], Any]:
-    """A box of `rand_bbox` or `rand_bbox_minmax`, and lam: that of the box, unless correct_lam is
-    False."""
+    """A box of `rand_bbox(img_shape, lam)`, or of `rand_bbox_minmax` with ratio_minmax, or `count` of
+    them, and lam: that of the box, unless correct_lam is False."""
     if ratio_minmax is not None:
         box = rand_bbox_minmax(img_shape, ratio_minmax, count)
     else:

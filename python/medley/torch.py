@@ -147,7 +147,8 @@ def binary_cross_entropy_with_logits(
 
 
 def instead_of(function: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    """What takes the place of a function of PyTorch that was given a `MixedLabels`: a loss here."""
+    """What takes the place of a function of PyTorch that was given a `MixedLabels` among its args or
+    options: a loss here."""
     ours = _INSTEAD.get(function)
     given = {name: value for name, value in options.items() if value is not None}
     if ours is None or given.keys() & {"size_average", "reduce"}:
@@ -195,7 +196,8 @@ def accuracy(logits: Tensor, labels: MixedLabels | Tensor) -> Tensor:
 
 
 def soft_on_device(labels: MixedLabels, num_classes: int, smoothing: float = 0.0) -> Tensor:
-    """`labels.soft(...)` computed on the labels' own device; labels out of range are an error."""
+    """`labels.soft(num_classes, smoothing)` computed on the labels' own device; labels out of range
+    are an error."""
     _check_smoothing("smoothing", smoothing)
     rows = torch.full(
         (len(labels), num_classes),
@@ -207,7 +209,7 @@ def soft_on_device(labels: MixedLabels, num_classes: int, smoothing: float = 0.0
 
 
 def vectors_on_device(plan: Plan, vectors: Tensor) -> Tensor:
-    """`mix_vectors` computed on the vectors' own device, in float32."""
+    """`mix_vectors(plan, vectors)` computed on the vectors' own device, in float32."""
     terms = mix_labels(plan, torch.arange(len(vectors), device=vectors.device))
     vectors = vectors.float()
     parts = []

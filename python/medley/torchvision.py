@@ -51,7 +51,7 @@ __all__ = ["CutMix", "GMix", "HMix", "Mixed", "MixUp"]
 class Mixed(Module):
     """Any method as a transform: `Mixed("fmix", num_classes=100, decay=3.0)`.
 
-    num_classes: of the soft labels; not needed where labels are soft already.
+    method: its name. num_classes: of the soft labels; not needed where labels are soft already.
     labels_getter: finds the labels: a function that returns a part of the sample, or the key of a
         dict. By default they are the second part of a sample (images, labels, ...), or what stands
         there or in the sample under "labels", "label" or a key that contains "label", in any case.
@@ -75,7 +75,7 @@ class Mixed(Module):
 
     @opaque
     def forward(self, *inputs: Any) -> Any:
-        """The sample, given in one piece or as arguments, with images and labels mixed."""
+        """The sample with images and labels mixed. inputs: the sample in one piece, or its parts."""
         if not inputs:
             raise TypeError("a sample must be given, such as (images, labels)")
         return self._mixed(inputs if len(inputs) > 1 else inputs[0])
@@ -154,7 +154,11 @@ def _soft(labels: Any, mixed: Any) -> Any:
 
 
 class MixUp(Mixed):
-    """As torchvision.transforms.v2.MixUp. Other options: those of `medley.Mixup`."""
+    """As torchvision.transforms.v2.MixUp.
+
+    alpha: of the Beta distribution. num_classes: of the soft labels. Other options: those of
+    `Mixed` and `medley.Mixup`.
+    """
 
     def __init__(
         self, *, alpha: float = 1.0, num_classes: int | None = None, **options: Any
@@ -163,7 +167,11 @@ class MixUp(Mixed):
 
 
 class CutMix(Mixed):
-    """As torchvision.transforms.v2.CutMix. Other options: those of `medley.CutMix`."""
+    """As torchvision.transforms.v2.CutMix.
+
+    alpha: of the Beta distribution. num_classes: of the soft labels. Other options: those of
+    `Mixed` and `medley.CutMix`.
+    """
 
     def __init__(
         self, *, alpha: float = 1.0, num_classes: int | None = None, **options: Any
@@ -172,7 +180,11 @@ class CutMix(Mixed):
 
 
 class HMix(Mixed):
-    """HMix as a transform. Other options: those of `medley.HMix`."""
+    """HMix as a transform.
+
+    alpha: of the Beta distribution. num_classes: of the soft labels. Other options: those of
+    `Mixed` and `medley.HMix`.
+    """
 
     def __init__(
         self, *, alpha: float = 1.0, num_classes: int | None = None, **options: Any
@@ -181,7 +193,11 @@ class HMix(Mixed):
 
 
 class GMix(Mixed):
-    """GMix as a transform. Other options: those of `medley.GMix`."""
+    """GMix as a transform.
+
+    alpha: of the Beta distribution. num_classes: of the soft labels. Other options: those of
+    `Mixed` and `medley.GMix`.
+    """
 
     def __init__(
         self, *, alpha: float = 0.5, num_classes: int | None = None, **options: Any
