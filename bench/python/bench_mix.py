@@ -259,6 +259,22 @@ def slug(text):
     return re.sub(r"[^a-z0-9]+", "-", re.sub(r"\(.*?\)", "", text.lower())).strip("-")
 
 
+def machine(commit):
+    return {
+        "date": datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "cpu": cpu_model(),
+        "cores": os.cpu_count(),
+        "torch_threads": torch.get_num_threads(),
+        "simd_target": medley.simd_targets()[0],
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "torch": torch.__version__,
+        "medley": medley.__version__,
+        "commit": commit,
+        "load_before": os.getloadavg(),
+    }
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--rounds", type=int, default=15)
@@ -272,19 +288,7 @@ def main():
     shape = (128, 3, options.side, options.side)
     result = {
         "schema": "medley.bench-python/1",
-        "machine": {
-            "date": datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
-            "cpu": cpu_model(),
-            "cores": os.cpu_count(),
-            "torch_threads": torch.get_num_threads(),
-            "simd_target": medley.simd_targets()[0],
-            "python": platform.python_version(),
-            "numpy": np.__version__,
-            "torch": torch.__version__,
-            "medley": medley.__version__,
-            "commit": options.commit,
-            "load_before": os.getloadavg(),
-        },
+        "machine": machine(options.commit),
         "rounds": options.rounds,
         "shape": shape,
     }

@@ -1,5 +1,5 @@
-# The consumer's program is the first C++ example of the README, as it is printed there; its output
-# must be what the README shows after it.
+# The first C++ example of the README and its CMakeLists.txt, as they are printed there, are built
+# against what is installed; the output must be what the README shows.
 
 function(run)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE out ERROR_VARIABLE out)
@@ -18,19 +18,24 @@ if(NOT readme MATCHES "```cpp\n([^`]*)```\n[^`]*```text\n([^`]*)```")
 endif()
 set(example "${CMAKE_MATCH_1}")
 set(expected "${CMAKE_MATCH_2}")
-foreach(variable example expected)
+if(NOT readme MATCHES "```cmake\n([^`]*)```")
+  message(FATAL_ERROR "the README has no CMakeLists.txt for its example")
+endif()
+set(lists "${CMAKE_MATCH_1}")
+foreach(variable example expected lists)
   string(REPLACE "<semicolon>" ";" ${variable} "${${variable}}")
   string(REPLACE "<open>" "[" ${variable} "${${variable}}")
   string(REPLACE "<close>" "]" ${variable} "${${variable}}")
 endforeach()
 
 file(REMOVE_RECURSE ${BUILD} ${PREFIX})
-file(WRITE ${BUILD}/example.cc "${example}")
+file(WRITE ${BUILD}/app/main.cc "${example}")
+file(WRITE ${BUILD}/app/CMakeLists.txt "${lists}")
 run(${CMAKE_COMMAND} --install ${MEDLEY_BUILD} --prefix ${PREFIX})
-run(${CMAKE_COMMAND} -S ${SOURCE} -B ${BUILD} -G ${GENERATOR} -DCMAKE_PREFIX_PATH=${PREFIX}
-    -DEXAMPLE=${BUILD}/example.cc -DWITH_NN=${WITH_NN})
-run(${CMAKE_COMMAND} --build ${BUILD})
-execute_process(COMMAND ${BUILD}/example RESULT_VARIABLE status OUTPUT_VARIABLE actual)
+run(${CMAKE_COMMAND} -S ${BUILD}/app -B ${BUILD}/app/build -G ${GENERATOR}
+    -DCMAKE_PREFIX_PATH=${PREFIX})
+run(${CMAKE_COMMAND} --build ${BUILD}/app/build)
+execute_process(COMMAND ${BUILD}/app/build/app RESULT_VARIABLE status OUTPUT_VARIABLE actual)
 if(NOT status EQUAL 0)
   message(FATAL_ERROR "the README's example failed: ${status}")
 endif()
@@ -38,5 +43,7 @@ if(NOT "${actual}" STREQUAL "${expected}")
   message(FATAL_ERROR "the README's example printed\n${actual}\nbut the README shows\n${expected}")
 endif()
 if(WITH_NN)
-  run(${BUILD}/networks)
+  run(${CMAKE_COMMAND} -S ${SOURCE} -B ${BUILD}/networks -G ${GENERATOR} -DCMAKE_PREFIX_PATH=${PREFIX})
+  run(${CMAKE_COMMAND} --build ${BUILD}/networks)
+  run(${BUILD}/networks/networks)
 endif()
