@@ -2,10 +2,10 @@
 
 JOBS ?= $(shell nproc)
 
-.PHONY: help build demo python test test-full bench bench-core fuzz format lint asan tsan deps clean
+.PHONY: help build demo python test test-frameworks test-full bench bench-core fuzz format lint asan tsan deps clean
 
 help:  ## List the targets
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 14
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 17
 
 deps:
 	@tools/install-deps
@@ -22,6 +22,9 @@ python: deps  ## Build the Python wheel into dist/
 
 test: deps  ## Everything that must pass: format, build, tests, sanitizers, clang, CUDA build
 	@tools/check
+
+test-frameworks: deps  ## The Python module on pinned versions of PyTorch, timm, Lightning and others
+	@tools/test-frameworks
 
 test-full: test  ## Many more random cases, ThreadSanitizer, clang-tidy
 	@tools/check-full
