@@ -26,7 +26,7 @@ test: deps  ## Everything that must pass: format, build, tests, sanitizers, clan
 test-frameworks: deps  ## The Python module on pinned versions of PyTorch, timm, Lightning and others
 	@tools/test-frameworks
 
-test-full: test  ## Many more random cases, ThreadSanitizer, clang-tidy
+test-full: test  ## Many more random cases, ThreadSanitizer, clang-tidy, bare Debian 12 and 13
 	@tools/check-full
 
 bench: bench-core  ## All speeds of this machine, into bench/results/
