@@ -154,6 +154,30 @@ TEST_F(TheoryPictures, AreAllDrawn) {
                            "samples.png", "two_moons_bernoulli.png", "two_moons_mixup.png"));
 }
 
+TEST(TheoryCoefficients, AreThoseOfThePage) {
+  // docs/theory.md names them with placement and label rule.
+  const std::string page = read_file(MEDLEY_THEORY_PAGE);
+  const auto expect_named = [&](const Arguments& options, const std::string& named) {
+    const json object =
+        medley(kCoefficients + Arguments{"--method", "cutmix", "--json"} + options).json();
+    const double far = object["map"][63][63].get<double>();
+    EXPECT_NEAR(far, std::stod(named), 5e-4);
+    EXPECT_THAT(page, HasSubstr(named));
+  };
+  const Arguments effective = {"--effective", "--alpha", "1"};
+  expect_named(effective + Arguments{"--placement", "inside", "--label", "drawn"}, "0.467");
+  expect_named(effective, "0.219");
+  const json corner = medley(kCoefficients + Arguments{"--method", "cutmix", "--lam", "0.5",
+                                                       "--placement", "inside", "--json"})
+                          .json();
+  EXPECT_NEAR(corner["mean_low"].get<double>(), 0.0025, 1e-12);
+  EXPECT_THAT(page, HasSubstr("0.0025"));
+  const json errata = medley({"theory", "errata", "3", "--json"}).json()["errata"][0];
+  EXPECT_NEAR(errata["numbers"][0]["true"].get<double>(), 0.12, 5e-3);
+  EXPECT_NEAR(errata["numbers"][1]["true"].get<double>(), 0.26, 5e-3);
+  EXPECT_THAT(page, HasSubstr("26 % and 12 %"));
+}
+
 TEST(TheoryErrata, HaveNumbersByBothStatements) {
   const Outcome outcome = medley({"theory", "errata", "16", "--json"});
   ASSERT_EQ(outcome.code, 0) << outcome.err;
