@@ -7,6 +7,7 @@ from typing import Any, Iterator
 
 from . import _core
 from ._arrays import Torch, framework_of, on_host
+from ._dynamo import opaque
 
 
 class MixedLabels:
@@ -58,6 +59,7 @@ class MixedLabels:
             self._read_terms()
         return self._weights
 
+    @opaque
     def _read_terms(self) -> None:
         terms, like = self._terms, self._like
         if terms is None:  # another thread was here

@@ -5,7 +5,6 @@ Nothing here imports PyTorch: it matters only where the caller uses it.
 
 from __future__ import annotations
 
-import operator
 import os
 import secrets
 import sys
@@ -15,26 +14,9 @@ from contextlib import contextmanager
 from typing import Any, Iterator
 
 from . import _core
+from ._checks import not_negative, seed_number, whole_number
 
 _MASK = (1 << 64) - 1
-
-
-def whole_number(name: str, value: Any) -> int:
-    """An int, of NumPy's kinds too."""
-    try:
-        if not isinstance(value, bool):
-            return operator.index(value)
-    except TypeError:
-        pass
-    raise TypeError(f"{name} must be a whole number, got {type(value).__name__}")
-
-
-def not_negative(name: str, value: Any) -> int:
-    """An int of 0 or more."""
-    number = whole_number(name, value)
-    if number < 0:
-        raise ValueError(f"{name} must be a whole number >= 0, got {number}")
-    return number
 
 
 def state_value(state: Any, name: str) -> Any:
@@ -56,8 +38,7 @@ class Stream:
     def __init__(
         self, seed: Any = None, rank: int | None = None, world_size: int | None = None
     ) -> None:
-        if seed is not None and not 0 <= (seed := whole_number("seed", seed)) <= _MASK:
-            raise ValueError(f"seed must be in [0, 2**64), got {seed}")
+        seed = None if seed is None else seed_number(seed)
         if (rank is None) != (world_size is None):
             raise ValueError(
                 f"rank and world_size go together, got rank {rank} and world_size {world_size}"
@@ -112,7 +93,7 @@ class Stream:
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Throws ValueError if a seed was given that is not the state's."""
-        seed = not_negative("seed", state_value(state, "seed"))
+        seed = seed_number(state_value(state, "seed"))
         place = tuple(
             not_negative(name, state_value(state, name)) for name in ("epoch", "step", "batch")
         )

@@ -25,8 +25,9 @@ from torch.utils import data
 
 from . import timm as medley_timm
 from . import torchvision as medley_torchvision
+from ._checks import not_negative, whole_number
 from ._samples import LabelsGetter, find_images, find_labels, mix_sample, replaced
-from ._stream import not_negative, state_value, whole_number
+from ._stream import state_value
 from .mixers import Mix
 
 __all__ = ["Loader", "MixCollate", "Place", "PlacedBatches", "Places", "Tagged"]

@@ -6,6 +6,7 @@ from typing import Any
 
 from . import _core
 from ._arrays import numpy_framework
+from ._checks import not_negative, seed_number
 
 classes: tuple[str, ...] = _core.synthetic_classes
 """Names of what can be drawn."""
@@ -21,10 +22,11 @@ def synthetic(
     """
     from array import array
 
+    count, first = not_negative("count", count), not_negative("first", first)
     int64 = "l" if array("l").itemsize == 8 else "q"  # the one that NumPy calls so
     labels = array(int64, [(first + i) % len(classes) for i in range(count)])
     framework = numpy_framework()
-    images = framework.adopt(_core.synthetic(labels, size, seed, first))
+    images = framework.adopt(_core.synthetic(labels, size, seed_number(seed), first))
     try:
         import numpy
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from . import _core
 from ._arrays import Framework, check_array, framework_of
+from ._checks import check_plan, whole_number
 from ._mixed_labels import MixedLabels
 
 _INTEGERS = frozenset(("bool", "uint8", "uint16", "uint32", "int8", "int16", "int32", "int64"))
@@ -18,6 +19,8 @@ def mix_labels(plan: _core.Plan, labels: Any, num_classes: int | None = None) ->
     host memory: on CUDA nothing waits for the device. -100, which losses leave out, passes.
     """
     check_plan(plan)
+    if num_classes is not None:
+        num_classes = whole_number("num_classes", num_classes)
     labels = as_array(labels)
     framework = framework_of(labels)
     if framework.is_cuda(labels) and _core.has_cuda and framework.dtype(labels) in _INTEGERS:
@@ -128,12 +131,6 @@ def _check_hot(framework: Framework, labels: Any) -> None:
             f"labels of integers (N, D) must be one-hot or multi-hot, of 0 and 1, got "
             f"{labels[~hot][0]}; pass floats to mix other numbers"
         )
-
-
-def check_plan(plan: Any) -> None:
-    """Throws TypeError for anything but a plan."""
-    if not isinstance(plan, _core.Plan):
-        raise TypeError(f"plan must be a medley.Plan, got {type(plan).__name__}")
 
 
 def as_array(labels: Any, name: str = "labels") -> Any:

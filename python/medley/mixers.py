@@ -13,17 +13,18 @@ except ImportError:  # Python 3.10
 
 from . import _core
 from ._arrays import check_array, dtype_name, framework_of, on_host
+from ._checks import layout_word, whole_number
 from ._dynamo import opaque, settle
-from ._stream import Stream, after_fork, state_value, whole_number
 from ._mixed_labels import MixedLabels
+from ._stream import Stream, after_fork, state_value
 from .labels import as_array, mix_targets
-from .pixels import finished, numbers, output_for, readable
+from .pixels import finished, output_for, per_channel, readable
 
 
 def _own(name: str, value: Any) -> Any:
     """The value of an option, which may not change with the caller's object."""
     if name in ("mean", "std"):
-        return numbers(name, value)
+        return per_channel(name, value)
     if name == "masks" and not isinstance(value, memoryview):  # of which there are no copies
         return copy.deepcopy(on_host(value.detach() if hasattr(value, "detach") else value))
     return value
@@ -125,10 +126,9 @@ class Mix:
         threads = given.pop("threads", 0)
         for name in _PIXEL_OPTIONS:
             given.pop(name, None)
-        for name in ("layout", "out_layout"):
-            value = getattr(self, name)
-            if value not in ("nchw", "nhwc") and not (name == "out_layout" and value is None):
-                raise ValueError(f"{name} must be nchw or nhwc, got {value!r}")
+        layout_word("layout", self.layout)
+        if self.out_layout is not None:
+            layout_word("out_layout", self.out_layout)
         # One that is of no stream yet is good for others to be made from it.
         self._samplers = {seed: _core.Sampler(method, given, 0 if seed is None else self.seed)}
         self.options = given

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from array import array
 from typing import Any, Sequence
 
 from . import _core
 from ._arrays import Framework, check_array, dtype_name, framework_of, numpy_framework
+from ._checks import check_plan, layout_word, real_numbers
 from ._dynamo import opaque
-from .labels import check_plan
 
 _DEFAULTS = _core.Options()
 _PIXELS = frozenset(("uint8", "float16", "bfloat16", "float32"))
@@ -60,21 +59,18 @@ def apply(
     """
     check_plan(plan)
     options = _core.Options(
-        numbers("mean", mean), numbers("std", std), pad_mode, pad_value, threads, backend, windows,
+        per_channel("mean", mean), per_channel("std", std), pad_mode, pad_value, threads, backend, windows,
         max_pixel_value,
     )  # fmt: skip
+    layout_word("layout", layout)
+    if out_layout is not None:
+        layout_word("out_layout", out_layout)
     return run(plan, images, out, inplace, layout, out_layout, dtype, options)
 
 
-def numbers(name: str, values: Any) -> tuple[float, ...]:
-    """Numbers of a sequence or array; none of None."""
-    if values is None:
-        return ()
-    try:
-        return tuple(array("d", values))
-    except TypeError:
-        pass
-    raise TypeError(f"{name} must be numbers, one per channel, got {values!r}")
+def per_channel(name: str, values: Any) -> tuple[float, ...]:
+    """The numbers of mean or std."""
+    return real_numbers(name, values, "one per channel")
 
 
 def run(

@@ -7,6 +7,7 @@ from typing import Any, Iterable, Sequence
 
 from . import _core
 from ._arrays import numpy_framework, on_host
+from ._checks import real_numbers, seed_number, whole_number, word
 from .mixers import Mix
 
 _OF_THE_SHEET = ("lam", "pairing", "mode", "same_class", "other_class")
@@ -43,8 +44,13 @@ def show(
         options = {k: v for k, v in options.items() if v is not None and k not in _OF_THE_SHEET}
         note = ", ".join(f"{k} {v}" for k, v in options.items() if isinstance(v, (int, float, str)))
         rows.append((method, note, method, options))
+    if not hasattr(images, "__iter__"):
+        raise TypeError(f"images must be a list of pictures, got {type(images).__name__}")
     sources = [on_host(image) for image in images]
-    sheet = _core.sheet(rows, sources, tile, list(lams), seed, title, caption, False)
+    sheet = _core.sheet(
+        rows, sources, whole_number("tile", tile), list(real_numbers("lams", lams, "a column each")),
+        seed_number(seed), word("title", title), word("caption", caption), False,
+    )  # fmt: skip
     array = numpy_framework().adopt(sheet)
     return sys.modules[__name__].Picture(array) if hasattr(array, "view") else array
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from . import _core
 from ._arrays import numpy_framework, on_host
+from ._checks import real_number, real_numbers, seed_number, true_or_false, whole_number, word
 from .mixers import Mix
 
 __all__ = [
@@ -36,7 +37,14 @@ def _policy(method: str | Mix, options: dict[str, Any]) -> tuple[str, dict[str, 
     options = {name: on_host(value) for name, value in options.items()}
     if isinstance(method, Mix):
         return method.method, {**method.options, **options}
-    return method, options
+    return word("method", method), options
+
+
+def _plane_model(model: Any) -> list[float]:
+    values = real_numbers("model", model, "two slopes and a bias")
+    if len(values) != 3:
+        raise ValueError(f"model must be two slopes and a bias, got {len(values)} numbers")
+    return list(values)
 
 
 class Moments:
@@ -116,7 +124,11 @@ def monte_carlo(
     the effective coefficients. clip: masks are cut to [0, 1]. threads: 0 for all cores.
     """
     name, policy = _policy(method, options)
-    found = _core.theory.monte_carlo(name, policy, size, draws, seed, effective, clip, threads)
+    found = _core.theory.monte_carlo(
+        name, policy, size, whole_number("draws", draws), seed_number(seed),
+        true_or_false("effective", effective), true_or_false("clip", clip),
+        whole_number("threads", threads),
+    )  # fmt: skip
     shown, means = (Estimate(_array(value), _array(error)) for value, error in found)
     return shown, means
 
@@ -140,7 +152,7 @@ class TwoMoons:
     """
 
     def __init__(self, method: str = "mixup", centred: bool = True) -> None:
-        self._core = _core.theory.TwoMoons(method, centred)
+        self._core = _core.theory.TwoMoons(word("method", method), true_or_false("centred", centred))
 
     @property
     def x(self) -> Any:
@@ -154,34 +166,37 @@ class TwoMoons:
 
     def exact(self, model: tuple[float, float, float]) -> float:
         """The mixed loss over all pairs at a model."""
-        return self._core.exact(list(model))
+        return self._core.exact(_plane_model(model))
 
     def approximate(self, model: tuple[float, float, float]) -> tuple[float, float, float, float]:
         """The plain loss of a model and the terms R1, R2, R3 that mixing adds to it."""
-        return self._core.approximate(list(model))
+        return self._core.approximate(_plane_model(model))
 
     def accuracy(self, model: tuple[float, float, float]) -> float:
         """Share of the points on their side of a model."""
-        return self._core.accuracy(list(model))
+        return self._core.accuracy(_plane_model(model))
 
     def descend(
         self, objective: str = "exact", steps: int = 100, rate: float = 1.0, every: int = 1
     ) -> list[Step]:
         """Plain gradient descent from 0. objective: the "exact" or the "approximate" loss. steps, rate:
         how many, and how long. every: steps between those that are returned."""
-        trace = self._core.descend(objective, steps, rate, every)
+        trace = self._core.descend(
+            word("objective", objective), whole_number("steps", steps), real_number("rate", rate),
+            whole_number("every", every),
+        )  # fmt: skip
         return [Step(n, tuple(model), a, b) for n, model, a, b in trace]
 
     def minimise(self, objective: str = "exact") -> Step:
         """The minimiser of an objective, "exact" or "approximate", by Newton steps."""
-        [(n, model, a, b)] = self._core.minimise(objective)
+        [(n, model, a, b)] = self._core.minimise(word("objective", objective))
         return Step(n, tuple(model), a, b)
 
 
 def profile(name: str, lam: float, size: int | tuple[int, int]) -> Any:
     """A displacement map to design masks for, float64 of shape (H, W). name: any method with a closed
     form, "smooth" or "gmix-plane". lam: of the method. size: (H, W) or one number."""
-    return _array(_core.theory.profile(name, lam, size))
+    return _array(_core.theory.profile(word("name", name), real_number("lam", lam), size))
 
 
 def check_design(
@@ -192,7 +207,7 @@ def check_design(
     moments: a profile (H, W) by displacement, or, with `size`, a matrix (P, P) over its pixels.
     Returns feasible, the smallest and largest eigenvalue, and the distance to the nearest that is.
     """
-    return _core.theory.check_design(on_host(moments), size, mean)
+    return _core.theory.check_design(on_host(moments), size, real_number("mean", mean))
 
 
 def nearest_feasible(moments: Any, mean: float, size: int | tuple[int, int] | None = None) -> Any:
@@ -200,6 +215,7 @@ def nearest_feasible(moments: Any, mean: float, size: int | tuple[int, int] | No
 
     moments, mean, size: as those of `check_design`.
     """
+    mean = real_number("mean", mean)
     return _array(_core.theory.nearest_feasible(on_host(moments), size, mean))
 
 
@@ -213,5 +229,7 @@ def partial_grad_prod(
     "map" or "none". Returns the maximum and the mean over the images, float64 of shape
     (2H-1, 2W-1), displacement (0, 0) in the middle.
     """
-    largest, mean = _core.theory.grad_prod(on_host(gradients), magnitude, normalise)
+    largest, mean = _core.theory.grad_prod(
+        on_host(gradients), word("magnitude", magnitude), word("normalise", normalise)
+    )
     return _array(largest), _array(mean)

@@ -22,6 +22,7 @@ from typing import Any, Callable, TYPE_CHECKING
 
 from . import _core
 from ._arrays import check_array, framework_of
+from ._checks import real_number, real_numbers
 from ._dynamo import opaque
 from ._samples import folded
 from ._stream import Stream, _fresh_seed
@@ -252,8 +253,13 @@ class _Mixers:
             raise ValueError(
                 f"mode must be {', '.join(words[:-1])} or {words[-1]}, got {of.mode!r}"
             )
-        if minmax is not None and not (len(minmax) == 2 and 0 <= minmax[0] < minmax[1] <= 1):
-            raise ValueError(f"cutmix_minmax must be 0 <= min < max <= 1, got {minmax}")
+        if minmax is not None:
+            minmax = real_numbers("cutmix_minmax", minmax, "(min, max)")
+            if not (len(minmax) == 2 and 0 <= minmax[0] < minmax[1] <= 1):
+                raise ValueError(f"cutmix_minmax must be 0 <= min < max <= 1, got {minmax}")
+        mixup_alpha = real_number("mixup_alpha", of.mixup_alpha)
+        cutmix_alpha = real_number("cutmix_alpha", of.cutmix_alpha)
+        switch_prob = real_number("switch_prob", of.switch_prob)
         options = of._method_options
         refused = sorted(_NOT_HERE & options.keys())
         if refused:
@@ -273,9 +279,9 @@ class _Mixers:
         self._switch: Mix | None = None
         if of.method is not None:
             beside = {
-                "cutmix_alpha": of.cutmix_alpha > 0,
+                "cutmix_alpha": cutmix_alpha > 0,
                 "cutmix_minmax": minmax is not None,
-                "switch_prob": of.switch_prob != 0.5,
+                "switch_prob": switch_prob != 0.5,
             }
             if given := [name for name, value in beside.items() if value]:
                 raise ValueError(
@@ -283,21 +289,21 @@ class _Mixers:
                     "beside it"
                 )
             alone = of.method in ("none", "resizemix", "custom")
-            alpha = {} if alone else {"alpha": of.mixup_alpha}
+            alpha = {} if alone else {"alpha": mixup_alpha}
             self._mixup = Mix(of.method, **{**alpha, **options}, **common)
         elif options:
             raise TypeError(f"options {', '.join(options)} need a method")
         else:
-            if of.mixup_alpha > 0:
-                self._mixup = Mix("mixup", alpha=of.mixup_alpha, **common)
-            if of.cutmix_alpha > 0 or minmax is not None:
-                alpha = {"alpha": 1.0 if minmax is not None else of.cutmix_alpha}
+            if mixup_alpha > 0:
+                self._mixup = Mix("mixup", alpha=mixup_alpha, **common)
+            if cutmix_alpha > 0 or minmax is not None:
+                alpha = {"alpha": 1.0 if minmax is not None else cutmix_alpha}
                 self._cutmix = Mix("cutmix", **alpha, **common)
             if self._mixup is None and self._cutmix is None:
                 raise ValueError("mixup_alpha > 0, cutmix_alpha > 0 or cutmix_minmax is needed")
             if self._mixup is not None and self._cutmix is not None:
                 always = {**common, "prob": 1.0}
-                self._switch = Mix("stochastic", q_mix=1 - of.switch_prob, **always)
+                self._switch = Mix("stochastic", q_mix=1 - switch_prob, **always)
 
     def plan(self, seed: int, where: tuple[int, ...]) -> _core.Plan:
         mixup = None if self._mixup is None else self._mixup._sampler(seed).plan(*where)

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from ._checks import real_number, whole_number
 from ._core import Plan
 from ._mixed_labels import MixedLabels
 from .labels import mix_labels
@@ -51,7 +52,9 @@ def cross_entropy(
     _check_reduction(reduction)
     _check_tensor("logits", logits)
     logits = _in_full(logits)
+    ignore_index = whole_number("ignore_index", ignore_index)
     if weight is not None:
+        _check_tensor("weight", weight)
         weight = weight.to(logits.device, logits.dtype)
         if weight.shape != logits.shape[1:2]:
             raise ValueError(
@@ -118,6 +121,9 @@ def binary_cross_entropy_with_logits(
     _check_reduction(reduction)
     _check_tensor("logits", logits)
     logits = _in_full(logits)
+    for name, given in (("weight", weight), ("pos_weight", pos_weight)):
+        if given is not None:
+            _check_tensor(name, given)
     if not isinstance(labels, MixedLabels):
         _check_tensor("labels", labels)
     if isinstance(labels, MixedLabels) or labels.ndim == 1:
@@ -180,6 +186,8 @@ def accuracy(logits: Tensor, labels: MixedLabels | Tensor) -> Tensor:
     _check_tensor("logits", logits)
     if isinstance(labels, MixedLabels):
         _check_logits(logits, labels)
+    else:
+        _check_tensor("labels", labels)
     prediction = logits.argmax(1)
     if not isinstance(labels, MixedLabels):
         if labels.shape == logits.shape:
@@ -259,5 +267,5 @@ def _check_logits(logits: Tensor, labels: MixedLabels) -> None:
 
 
 def _check_smoothing(name: str, value: float) -> None:
-    if not 0 <= value <= 1:
+    if not 0 <= real_number(name, value) <= 1:
         raise ValueError(f"{name} must be in [0, 1], got {value}")

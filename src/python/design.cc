@@ -54,7 +54,9 @@ Design dense(const py::object& size, const py::object& given, const py::object& 
           py::make_tuple(size, matrix, nu)};
 }
 
-Design kronecker(const py::object& given_rows, const py::object& given_columns, double mean) {
+Design kronecker(const py::object& given_rows, const py::object& given_columns,
+                 const py::object& given_mean) {
+  const double mean = real("mean", given_mean);
   const py::object rows = copied(given_rows);
   const py::object columns = copied(given_columns);
   const auto side = [](py::handle object, const char* name) {
@@ -70,7 +72,11 @@ Design kronecker(const py::object& given_rows, const py::object& given_columns, 
           "kronecker", py::make_tuple(rows, columns, mean)};
 }
 
-Design smooth(const py::object& size, double sigma, double length, double mean) {
+Design smooth(const py::object& size, const py::object& given_sigma, const py::object& given_length,
+              const py::object& given_mean) {
+  const double sigma = real("sigma", given_sigma);
+  const double length = real("length", given_length);
+  const double mean = real("mean", given_mean);
   return {std::make_shared<GaussianDesign>(
               GaussianDesign::smooth(size_from(size), sigma, length, mean)),
           "smooth", py::make_tuple(size, sigma, length, mean)};
@@ -110,10 +116,9 @@ void bind_design(py::module_& module) {
                         const auto maker = state[0].cast<std::string>();
                         if (maker == "dense") return dense(a[0], a[1], a[2]);
                         if (maker == "kronecker") {
-                          return kronecker(a[0], a[1], a[2].cast<double>());
+                          return kronecker(a[0], a[1], a[2]);
                         }
-                        return smooth(a[0], a[1].cast<double>(), a[2].cast<double>(),
-                                      a[3].cast<double>());
+                        return smooth(a[0], a[1], a[2], a[3]);
                       }));
 }
 

@@ -24,7 +24,8 @@ std::shared_ptr<Plan> from_json(const py::object& json) {
   return std::make_shared<Plan>(plan_from_json(text));
 }
 
-std::string as_json(const Plan& self, bool masks) {
+std::string as_json(const Plan& self, const py::object& given_masks) {
+  const bool masks = boolean("masks", given_masks);
   const py::gil_scoped_release release;
   return to_json(self.plan(), masks);
 }
@@ -71,7 +72,11 @@ MixEntry adopt(MixPlan& to, const MixPlan& from, MixEntry entry) {
   return entry;
 }
 
-std::shared_ptr<Plan> choose(const Plan& self, const Plan& other, const py::object& take) {
+std::shared_ptr<Plan> choose(const Plan& self, const py::object& given, const py::object& take) {
+  if (!py::isinstance<Plan>(given)) {
+    throw py::type_error(fmt::format("other must be a medley.Plan, got {}", type_name(given)));
+  }
+  const auto& other = given.cast<const Plan&>();
   const std::vector<std::int64_t> chosen = integers(Array(on_host(take), {.name = "take"}), "take");
   const MixPlan& a = self.plan();
   const MixPlan& b = other.plan();

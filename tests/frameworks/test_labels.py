@@ -76,3 +76,16 @@ def test_a_compiled_loss_is_the_eager_one():
     )
     loss = compiled(logits, y.classes, y.weights)
     torch.testing.assert_close(loss, y.loss(logits))
+
+
+@pytest.mark.parametrize("loss", [medley.torch.cross_entropy, torch.nn.CrossEntropyLoss()])
+def test_a_compiled_step_takes_mixed_labels(loss):
+    """In one graph once the labels are tensors, as after `.to(device)`."""
+    model = torch.nn.Linear(192, CLASSES)
+    torch._dynamo.reset()
+    step = torch.compile(lambda x, y: loss(model(x), y), backend="eager", fullgraph=True)
+    mix = medley.Mixup(seed=1)
+    for _ in range(3):
+        x, y = mix(torch.rand(8, 3, 8, 8), torch.arange(8))
+        y = y.to("cpu")
+        torch.testing.assert_close(step(x.flatten(1), y), loss(model(x.flatten(1)), y))

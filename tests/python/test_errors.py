@@ -11,7 +11,9 @@ import pytest
 from conftest import random_images
 
 import medley
+import medley.data
 import medley.timm
+import medley.torchvision
 
 X = random_images((4, 3, 8, 8))
 Y = np.arange(4)
@@ -138,7 +140,8 @@ TABLE = [
 FOREIGN = re.compile(
     r"incompatible (function|constructor) arguments|object is not|has no attribute|unpack|"
     r"argument must be|the argument|the array|buffer source|memoryview|index .* is out of bounds|"
-    r"stddev|setting an array|inhomogeneous|KeyError"
+    r"stddev|setting an array|inhomogeneous|KeyError|not supported between|unsupported operand|"
+    r"cannot be interpreted|must be real number|Unable to cast|not iterable|combination of arguments"
 )
 
 
@@ -158,3 +161,109 @@ def test_submodules_need_no_import_of_their_own(name):
     subprocess.run([sys.executable, "-c", program], check=True)
     with pytest.raises(AttributeError, match="no attribute 'thoery'"):
         medley.thoery
+
+
+class Junk:
+    """What no argument can be."""
+
+
+def on(function, **good):
+    """A call that works, of whose arguments each is replaced by what it cannot be."""
+    return function, good
+
+
+def good_calls():
+    def design(**arguments):
+        return medley.Design.smooth(**{"sigma": 0.1, "length": 0.2, "mean": 0.5, **arguments})
+
+    def state(**arguments):
+        mix = medley.Mixup(seed=1)
+        mix.load_state_dict({**mix.state_dict(), **arguments})
+
+    moons = medley.theory.TwoMoons()
+    maps = np.zeros((4, 8, 8), int)
+    calls = {
+        "mixer": on(
+            medley.Mixup, alpha=1.0, beta=None, seed=0, rank=0, world_size=1, lam=None, prob=1.0,
+            label="drawn", mode="batch", pairing="roll", no_self=False, pad=0, flip=0.0,
+            num_classes=3, layout="nchw", out_layout=None, dtype="f32", mean=None, std=None,
+            max_pixel_value=None, pad_mode="constant", pad_value=0.0, threads=0, backend="auto",
+        ),
+        "call": on(MIX, images=X, labels=Y, out=None, epoch=0, first=0, batch=4, threads=1),
+        "plan": on(MIX.plan, batch=4, size=8, epoch=0, first=0, count=4, dataset_size=0,
+                   labels=None, order=None, threads=1),
+        "apply": on(
+            medley.apply, plan=PLAN, images=X, out=None, layout="nchw", out_layout=None, dtype=None,
+            mean=None, std=None, max_pixel_value=None, pad_mode="constant", pad_value=0.0,
+            threads=0, backend="auto", windows=False,
+        ),
+        "set_epoch": on(MIX.set_epoch, epoch=0),
+        "state": on(state, seed=1, epoch=0, step=0, batch=4, method="mixup"),
+        "masks": on(medley.masks, plan=PLAN),
+        "labels": on(medley.mix_labels, plan=PLAN, labels=Y, num_classes=4),
+        "vectors": on(medley.mix_vectors, plan=PLAN, vectors=np.zeros((4, 2))),
+        "maps": on(medley.mix_class_maps, plan=PLAN, maps=maps, padding=0),
+        "soft_maps": on(medley.mix_class_maps_soft, plan=PLAN, maps=maps, num_classes=3, ignore=0),
+        "show": on(medley.show, images=(), lams=(0.5,), tile=16, seed=1, title="", caption=""),
+        "soft": on(mixed().soft, num_classes=4, smoothing=0.0),
+        "choose": on(PLAN.choose, other=PLAN, take=Y),
+        "json": on(medley.Plan.from_json, text=PLAN.to_json()),
+        "to_json": on(PLAN.to_json, masks=False),
+        "design": on(design, size=8, sigma=0.1, length=0.2, mean=0.5),
+        "synthetic": on(medley.data.synthetic, count=2, size=8, seed=0, first=0),
+        "timm": on(
+            medley.timm.Mixup, mixup_alpha=1.0, cutmix_alpha=1.0, cutmix_minmax=None, prob=1.0,
+            switch_prob=0.5, mode="batch", method=None, seed=0, threads=0,
+        ),
+        "timm_call": on(medley.timm.Mixup(num_classes=4), x=X.copy(), target=Y),
+        "torchvision": on(lambda x, y: medley.torchvision.MixUp(num_classes=4)(x, y), x=X, y=Y),
+        "coefficients": on(medley.theory.coefficients, method="mixup", size=4, lam=0.5),
+        "monte_carlo": on(medley.theory.monte_carlo, method="mixup", size=4, draws=64, seed=0,
+                          effective=False, clip=False, threads=1),
+        "two_moons": on(medley.theory.TwoMoons, method="mixup", centred=True),
+        "exact": on(moons.exact, model=(0.0, 0.0, 0.0)),
+        "descend": on(moons.descend, objective="exact", steps=2, rate=1.0, every=1),
+        "profile": on(medley.theory.profile, name="mixup", lam=0.5, size=4),
+        "check_design": on(medley.theory.check_design, size=None, mean=0.5,
+                           moments=medley.theory.profile("mixup", 0.5, 4)),
+        "grad_prod": on(medley.theory.partial_grad_prod, gradients=np.ones((2, 1, 4, 4)),
+                        magnitude="each", normalise="none"),
+    }  # fmt: skip
+    try:
+        import torch
+    except ImportError:
+        return calls
+    from medley import collate
+    from medley import torch as ours
+
+    logits = torch.zeros(4, 4)
+    data = [(torch.zeros(3, 8, 8), 0)] * 8
+    losses = {"logits": logits, "labels": mixed(), "reduction": "mean", "label_smoothing": 0.0}
+    return {
+        **calls,
+        "cross_entropy": on(ours.cross_entropy, weight=None, ignore_index=1, **losses),
+        "binary": on(ours.binary_cross_entropy_with_logits, weight=None, pos_weight=None,
+                     **losses),
+        "accuracy": on(ours.accuracy, logits=logits, labels=mixed()),
+        "loader": on(collate.Loader, dataset=data, mix=MIX, batch_size=2, seed=1, rank=0,
+                     world_size=1),
+        "loader_state": on(
+            lambda **state: collate.Loader(data, MIX).load_state_dict(state), epoch=0, step=0
+        ),
+    }  # fmt: skip
+
+
+CALLS = good_calls()
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_wrong_types_are_named_in_our_words(call):
+    function, good = CALLS[call]
+    function(**good)
+    for name in good:
+        for junk in (Junk(), "x", 1.5, -3, None, [], [1, "a"]):
+            try:
+                function(**{**good, name: junk})
+            except (TypeError, ValueError) as error:
+                said = str(error)
+                assert not FOREIGN.search(said) and "\n" not in said, f"{name}={junk!r}: {said}"
