@@ -8,6 +8,8 @@ from . import _core
 from ._arrays import numpy_framework
 from ._checks import not_negative, seed_number
 
+__all__ = ["classes", "synthetic"]
+
 classes: tuple[str, ...] = _core.synthetic_classes
 """Names of what can be drawn."""
 
