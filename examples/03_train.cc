@@ -20,8 +20,9 @@ class Printer : public medley::nn::TrainObserver {
  public:
   explicit Printer(std::string method) : method_(std::move(method)) {}
   void on_epoch(const medley::EpochMetrics& m) override {
+    if (!m.score) return;  // the recipe scores every few epochs only
     std::printf("%-6s epoch %lld: loss %.3f, %.1f %% of the test images right\n", method_.c_str(),
-                static_cast<long long>(m.epoch), m.train_loss, m.test_top1);
+                static_cast<long long>(m.epoch), m.train_loss, m.score->test_top1);
   }
 
  private:

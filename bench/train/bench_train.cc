@@ -116,8 +116,7 @@ double torch_epoch(const ImageSet& images, const Recipe& recipe, int workers) {
 
 double our_epoch(BatchLoader& loader, std::uint64_t epoch, std::int64_t count) {
   const std::vector<std::int64_t> order = loader.order(epoch);
-  const BatchShape s = loader.shape(loader.batch_size(0));
-  const torch::Tensor batch = torch::empty({s.count, s.channels, s.height, s.width});
+  const torch::Tensor batch = nn::empty_batch(loader.shape(loader.batch_size(0)));
   const double begin = now();
   for (std::int64_t step = 0; step < loader.steps(); ++step) {
     (void)loader.load(epoch, step, order, nn::view_of(batch.slice(0, 0, loader.batch_size(step))));
@@ -138,6 +137,7 @@ class Trainer {
  public:
   Trainer(const ImageData& data, const Recipe& recipe, BatchLoader& loader)
       : recipe_(recipe), loader_(loader), model_(nn::make_model(recipe.model, data.num_classes())) {
+    nn::to_channels_last(*model_);
     for (const auto& item : model_->named_parameters()) {
       parameters_.emplace_back(item.key(), item.value());
     }
@@ -146,16 +146,16 @@ class Trainer {
   }
 
   Step step(std::uint64_t epoch, std::int64_t number, const std::vector<std::int64_t>& order) {
-    const BatchShape s = loader_.shape(loader_.batch_size(number));
-    const torch::Tensor batch = torch::empty({s.count, s.channels, s.height, s.width});
+    const std::int64_t count = loader_.batch_size(number);
+    const torch::Tensor batch = nn::empty_batch(loader_.shape(count));
     const double start = now();
     const MixedLabels mixed = loader_.load(epoch, number, order, nn::view_of(batch));
     const double loaded = now();
     const nn::LabelTensors labels{
-        torch::tensor(mixed.classes, torch::kInt64).view({s.count, mixed.terms}),
+        torch::tensor(mixed.classes, torch::kInt64).view({count, mixed.terms}),
         torch::tensor(mixed.weights, torch::kFloat64)
             .to(torch::kFloat32)
-            .view({s.count, mixed.terms})};
+            .view({count, mixed.terms})};
     const double labelled = now();
     nn::loss_of(model_->forward(batch), labels, recipe_.loss, recipe_.smoothing).backward();
     const double learned = now();

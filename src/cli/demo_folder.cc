@@ -61,7 +61,7 @@ void read_runs(const fs::path& folder, DemoPage& page) {
                       "longer than {}",
                       run.path.string(), runs.front().path.string()));
     }
-    const EpochMetrics& last = result.metrics.back();
+    const Score& last = *result.metrics.back().score;
     page.training.runs.push_back({result.method(), last.test_top1, last.clean_train_top1});
     if (result.method() == kMixed) {
       page.first_batch = if_there(folder, run.path.lexically_relative(folder) / "batch.png");

@@ -51,7 +51,7 @@ class CpuEngine : public Engine {
         recipe_(parts.options.recipe),
         seed_(parts.options.seed),
         loader_(parts.loader) {
-    model_ = make_model(recipe_.model, data_.num_classes(), data_.train.shape.channels, seed_);
+    model_ = new_model();
     for (const auto& item : model_->named_parameters()) {
       parameters_.emplace_back(item.key(), item.value());
     }
@@ -78,8 +78,7 @@ class CpuEngine : public Engine {
   std::optional<double> take_step(std::int64_t step, double lr) override {
     clock_.start();
     const std::int64_t count = loader_.batch_size(step);
-    const BatchShape shape = loader_.shape(count);
-    const torch::Tensor batch = torch::empty({count, shape.channels, shape.height, shape.width});
+    const torch::Tensor batch = empty_batch(loader_.shape(count));
     const MixedLabels mixed = loader_.load(epoch_, step, order_, view_of(batch));
     const LabelTensors labels = tensors_of(mixed, count);
     clock_.mark(StepClock::load);
@@ -114,6 +113,12 @@ class CpuEngine : public Engine {
   [[nodiscard]] std::optional<Gpu> gpu() const override { return {}; }
 
  private:
+  [[nodiscard]] std::shared_ptr<Model> new_model() const {
+    auto model = make_model(recipe_.model, data_.num_classes(), data_.train.shape.channels, seed_);
+    to_channels_last(*model);
+    return model;
+  }
+
   static LabelTensors tensors_of(const MixedLabels& mixed, std::int64_t count) {
     return {torch::tensor(mixed.classes, torch::kInt64).view({count, mixed.terms}),
             torch::tensor(mixed.weights, torch::kFloat64)
@@ -139,7 +144,7 @@ class CpuEngine : public Engine {
   }
 
   [[nodiscard]] std::shared_ptr<Model> averaged_model() const {
-    auto copy = make_model(recipe_.model, data_.num_classes(), data_.train.shape.channels, seed_);
+    auto copy = new_model();
     torch::NoGradGuard no_grad;
     const NamedTensors state = state_of(*copy);
     for (std::size_t i = 0; i < state.size(); ++i) {

@@ -7,18 +7,11 @@
 #include "medley/data/dataset.h"
 #include "medley/nn/trainer.h"
 #include "medley/train/loader.h"
+#include "medley/train/run_folder.h"
 #include "nn/run_result.h"
 #include "nn/tensors.h"
 
 namespace medley::nn {
-
-/// How well the network does after an epoch, in percent.
-struct Score {
-  double test_top1 = 0;
-  double test_top5 = 0;
-  double clean_train_top1 = 0;
-  std::optional<double> ema_test_top1;
-};
 
 /// The arithmetic of a run on one kind of device: a network, its optimiser and their steps. What
 /// happens when is the trainer's business. Steps may still be under way when `take_step` returns;

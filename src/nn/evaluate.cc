@@ -47,6 +47,7 @@ Evaluation evaluate_file(const fs::path& file, const ImageData& data, int thread
   const int used = threads > 0 ? threads : hardware_threads();
   torch::set_num_threads(used);
   const auto model = make_model(trained.recipe.model, data.num_classes(), data.test.shape.channels);
+  to_channels_last(*model);
   load_tensors(trained.weights, file.string(), state_of(*model));
   const BatchLoader loader(data.test, trained.recipe, 0, used);
   const auto place = device == Device::cuda ? torch::kCUDA : torch::kCPU;

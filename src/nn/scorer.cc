@@ -9,11 +9,17 @@
 
 namespace medley::nn {
 
+torch::Tensor empty_batch(const BatchShape& s) {
+  return torch::empty({s.count, s.channels, s.height, s.width}, torch::kFloat32,
+                      torch::MemoryFormat::ChannelsLast);
+}
+
 MutableImageBatchView view_of(const torch::Tensor& batch) {
   const BatchShape shape{batch.size(0), static_cast<std::int32_t>(batch.size(1)),
                          static_cast<std::int32_t>(batch.size(2)),
                          static_cast<std::int32_t>(batch.size(3))};
-  return {batch.data_ptr(), DType::f32, Layout::nchw, shape, dense_strides(shape, Layout::nchw)};
+  const Layout layout = batch.is_contiguous() ? Layout::nchw : Layout::nhwc;
+  return {batch.data_ptr(), DType::f32, layout, shape, dense_strides(shape, layout)};
 }
 
 std::int64_t spread_number(std::int64_t i, std::int64_t asked, std::int64_t count) {
@@ -40,8 +46,7 @@ Accuracy score(Model& model, const ImageSet& images, std::int64_t count, std::in
     for (std::int64_t i = first; i < first + n; ++i) {
       numbers.push_back(spread_number(i, asked, images.count()));
     }
-    const BatchShape shape = loader.shape(n);
-    const torch::Tensor batch = torch::empty({n, shape.channels, shape.height, shape.width});
+    const torch::Tensor batch = empty_batch(loader.shape(n));
     const std::vector<std::int64_t> labels = loader.load_plain(images, numbers, view_of(batch));
     const torch::Tensor logits = model.forward(batch.to(input));
     const torch::Tensor best = std::get<1>(logits.topk(places, 1)).cpu().contiguous();

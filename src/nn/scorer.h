@@ -31,7 +31,10 @@ struct Accuracy {
                              const torch::TensorOptions& input = torch::kFloat32,
                              const SeeAnswer& see = {});
 
-/// A tensor's memory as a batch of f32 images.
+/// Room for a batch of f32 images, channels last.
+[[nodiscard]] torch::Tensor empty_batch(const BatchShape& shape);
+
+/// A tensor's memory as a batch of f32 images, channels first or last.
 [[nodiscard]] MutableImageBatchView view_of(const torch::Tensor& batch);
 
 }  // namespace medley::nn

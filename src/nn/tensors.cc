@@ -40,6 +40,14 @@ NamedTensors state_of(const torch::nn::Module& module) {
   return state;
 }
 
+void to_channels_last(torch::nn::Module& module) {
+  torch::NoGradGuard no_grad;
+  for (torch::Tensor& parameter : module.parameters()) {
+    if (parameter.dim() != 4) continue;
+    parameter.set_data(parameter.contiguous(torch::MemoryFormat::ChannelsLast));
+  }
+}
+
 std::vector<std::uint8_t> save_tensors(const NamedTensors& tensors) {
   std::vector<torch::Tensor> kept;  // contiguous copies on the host, alive until written
   std::vector<TensorView> views;

@@ -276,11 +276,7 @@ class Run {
     m.epoch = at_.epoch + 1;
     m.lr = lr;
     m.train_loss = loss_sum / static_cast<double>(std::max<std::int64_t>(at_.images, 1));
-    const Score score = engine_->score();
-    m.test_top1 = score.test_top1;
-    m.test_top5 = score.test_top5;
-    m.clean_train_top1 = score.clean_train_top1;
-    m.ema_test_top1 = score.ema_test_top1;
+    if (m.epoch % recipe_.eval_every == 0 || m.epoch == recipe_.epochs) m.score = engine_->score();
     m.seconds = seconds;
     m.images_per_s = static_cast<double>(at_.images) / std::max(seconds, 1e-9);
     m.wall_time = now();
@@ -413,6 +409,7 @@ class Run {
   void check_same_recipe(Recipe was, const std::string& file) const {
     was.epochs = recipe_.epochs;
     was.name = recipe_.name;
+    was.eval_every = recipe_.eval_every;
     if (to_json(was) != to_json(recipe_)) {
       fail_argument(
           fmt::format("{} was made with another recipe; leave out options that change "

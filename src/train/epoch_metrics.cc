@@ -25,23 +25,29 @@ struct MetricField {
   const char* name;
   double EpochMetrics::*value;
   double low;
-  double high;
 };
-constexpr std::array<MetricField, 7> kMetricFields = {{
-    {"lr", &EpochMetrics::lr, 0, kAny},
-    {"train_loss", &EpochMetrics::train_loss, -kAny, kAny},
-    {"test_top1", &EpochMetrics::test_top1, 0, 100},
-    {"test_top5", &EpochMetrics::test_top5, 0, 100},
-    {"clean_train_top1", &EpochMetrics::clean_train_top1, 0, 100},
-    {"seconds", &EpochMetrics::seconds, 0, kAny},
-    {"images_per_s", &EpochMetrics::images_per_s, 0, kAny},
+constexpr std::array<MetricField, 4> kMetricFields = {{
+    {"lr", &EpochMetrics::lr, 0},
+    {"train_loss", &EpochMetrics::train_loss, -kAny},
+    {"seconds", &EpochMetrics::seconds, 0},
+    {"images_per_s", &EpochMetrics::images_per_s, 0},
 }};
 
+struct ScoreField {
+  const char* name;
+  double Score::*value;
+};
+constexpr std::array<ScoreField, 3> kScoreFields = {
+    {{"test_top1", &Score::test_top1},
+     {"test_top5", &Score::test_top5},
+     {"clean_train_top1", &Score::clean_train_top1}}};
+
 Json json_of(const EpochMetrics& m) {
-  Json json = {{"epoch", m.epoch},           {"lr", m.lr},
-               {"train_loss", m.train_loss}, {"test_top1", m.test_top1},
-               {"test_top5", m.test_top5},   {"clean_train_top1", m.clean_train_top1}};
-  if (m.ema_test_top1) json["ema_test_top1"] = *m.ema_test_top1;
+  Json json = {{"epoch", m.epoch}, {"lr", m.lr}, {"train_loss", m.train_loss}};
+  if (m.score) {
+    for (const ScoreField& f : kScoreFields) json[f.name] = (*m.score).*f.value;
+    if (m.score->ema_test_top1) json["ema_test_top1"] = *m.score->ema_test_top1;
+  }
   json["seconds"] = m.seconds;
   json["images_per_s"] = m.images_per_s;
   return json;
@@ -53,8 +59,11 @@ EpochMetrics epoch_metrics(JsonFields& fields, std::int64_t epoch) {
   EpochMetrics m;
   m.epoch = fields.whole("epoch", 1);
   if (m.epoch != epoch) fields.wrong("epoch", fmt::format("{}", epoch));
-  for (const MetricField& f : kMetricFields) m.*f.value = fields.number(f.name, f.low, f.high);
-  if (fields.has("ema_test_top1")) m.ema_test_top1 = fields.number("ema_test_top1", 0, 100);
+  for (const MetricField& f : kMetricFields) m.*f.value = fields.number(f.name, f.low);
+  if (!fields.has("test_top1")) return m;
+  m.score.emplace();
+  for (const ScoreField& f : kScoreFields) (*m.score).*f.value = fields.number(f.name, 0, 100);
+  if (fields.has("ema_test_top1")) m.score->ema_test_top1 = fields.number("ema_test_top1", 0, 100);
   return m;
 }
 

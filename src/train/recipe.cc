@@ -47,6 +47,7 @@ void for_each_field(R& r, const Visit& visit) {
   visit("model", r.model, "network");
   visit("epochs", r.epochs, "passes over the training set");
   visit("batch", r.batch, "images per step");
+  visit("eval_every", r.eval_every, "epochs between scores; the last is always scored");
   visit("optimiser", Words{r.optimiser, kOptimisers}, "how parameters follow gradients");
   visit("lr", r.lr, "learning rate");
   visit("momentum", r.momentum, "of sgd; beta1 of adamw");
@@ -245,6 +246,7 @@ Recipe::Recipe() {
 void check_recipe(const Recipe& r) {
   require_between("epochs", static_cast<double>(r.epochs), 1, 1e6);
   require_between("batch", static_cast<double>(r.batch), 1, 1e6);
+  require_between("eval_every", static_cast<double>(r.eval_every), 1, 1e6);
   require_between("accumulate", static_cast<double>(r.accumulate), 1, 1e6);
   require_positive("lr", r.lr);
   require_between("momentum", r.momentum, 0, 1);

@@ -206,24 +206,29 @@ std::string to_text(const Spread& s) {
 
 double median_of_last(const RunResult& result, std::int64_t epochs) {
   MEDLEY_DCHECK(epochs > 0 && !result.metrics.empty());
+  const std::span metrics = result.metrics;
+  const auto last = metrics.last(std::min(metrics.size(), static_cast<std::size_t>(epochs)));
   std::vector<double> values;
-  for (auto m = result.metrics.rbegin();
-       m != result.metrics.rend() && std::cmp_less(values.size(), epochs); ++m) {
-    values.push_back(m->test_top1);
+  for (const EpochMetrics& m : last) {
+    if (m.score) values.push_back(m.score->test_top1);
   }
   std::ranges::sort(values);
   const std::size_t half = values.size() / 2;
   return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
-std::vector<double> mean_accuracy(const std::vector<std::vector<EpochMetrics>>& runs) {
+std::vector<EpochAccuracy> mean_accuracy(const std::vector<std::vector<EpochMetrics>>& runs) {
   MEDLEY_DCHECK(!runs.empty());
-  std::vector<double> means;
+  std::vector<EpochAccuracy> means;
   const std::size_t epochs = std::ranges::min(runs, {}, &std::vector<EpochMetrics>::size).size();
   for (std::size_t epoch = 0; epoch < epochs; ++epoch) {
+    const auto has_score = [&](const std::vector<EpochMetrics>& run) {
+      return run[epoch].score.has_value();
+    };
+    if (!std::ranges::all_of(runs, has_score)) continue;
     double sum = 0;
-    for (const std::vector<EpochMetrics>& run : runs) sum += run[epoch].test_top1;
-    means.push_back(sum / static_cast<double>(runs.size()));
+    for (const std::vector<EpochMetrics>& run : runs) sum += run[epoch].score->test_top1;
+    means.push_back({static_cast<std::int64_t>(epoch) + 1, sum / static_cast<double>(runs.size())});
   }
   return means;
 }

@@ -43,10 +43,11 @@ std::vector<ScalarEvent> events_of(const std::vector<EpochMetrics>& metrics) {
     };
     add("train/loss", m.train_loss);
     add("train/lr", m.lr);
-    add("train/clean_top1", m.clean_train_top1);
-    add("test/top1", m.test_top1);
-    add("test/top5", m.test_top5);
-    if (m.ema_test_top1) add("test/ema_top1", *m.ema_test_top1);
+    if (!m.score) continue;
+    add("train/clean_top1", m.score->clean_train_top1);
+    add("test/top1", m.score->test_top1);
+    add("test/top5", m.score->test_top5);
+    if (m.score->ema_test_top1) add("test/ema_top1", *m.score->ema_test_top1);
   }
   return events;
 }

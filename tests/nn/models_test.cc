@@ -7,6 +7,7 @@
 
 #include "medley/error.h"
 #include "nn/model.h"
+#include "nn/scorer.h"
 #include "nn/tensors.h"
 
 namespace medley::nn {
@@ -52,6 +53,26 @@ TEST(Models, GiveOneLogitPerClass) {
     const auto model = make_model(std::string(name), 7, 1);
     const torch::Tensor logits = model->forward(torch::zeros({2, 1, 32, 32}));
     EXPECT_EQ(logits.sizes(), (std::vector<std::int64_t>{2, 7})) << name;
+  }
+}
+
+TEST(Models, GiveTheSameLogitsWithChannelsLast) {
+  torch::NoGradGuard no_grad;
+  for (const std::int64_t channels : {1, 3}) {
+    const auto model = make_model("resnet8", 7, channels, 1);
+    model->eval();
+    const torch::Tensor planar = torch::rand({2, channels, 16, 12});
+    const torch::Tensor expected = model->forward(planar);
+    const std::vector<std::uint8_t> weights = save_tensors(state_of(*model));
+    to_channels_last(*model);
+    const torch::Tensor last =
+        empty_batch({2, static_cast<std::int32_t>(channels), 16, 12}).copy_(planar);
+    for (const torch::Tensor& tensor : {last, model->parameters().front()}) {
+      EXPECT_TRUE(tensor.is_contiguous(torch::MemoryFormat::ChannelsLast));
+    }
+    EXPECT_EQ(view_of(last).strides.row, 12 * channels);
+    EXPECT_TRUE(torch::allclose(model->forward(last), expected, 1e-4, 1e-5));
+    EXPECT_EQ(save_tensors(state_of(*model)), weights);
   }
 }
 

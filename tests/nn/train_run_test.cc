@@ -47,6 +47,7 @@ class Runs : public testing::Test {
     options_.recipe = find_recipe("demo");
     options_.recipe.epochs = 3;
     options_.recipe.batch = 10;
+    options_.recipe.eval_every = 1;
     options_.recipe.mix.method = "hmix";
     options_.seed = 5;
     options_.threads = 1;
@@ -89,8 +90,12 @@ class Runs : public testing::Test {
   static std::string result(const fs::path& folder) {
     std::string text = bytes_of(folder / "weights.safetensors");
     for (const EpochMetrics& m : read_metrics(folder / "metrics.jsonl")) {
-      text += fmt::format("{} {} {} {} {} {}\n", m.epoch, m.lr, m.train_loss, m.test_top1,
-                          m.test_top5, m.clean_train_top1);
+      text += fmt::format("{} {} {}", m.epoch, m.lr, m.train_loss);
+      if (m.score) {
+        text += fmt::format(" {} {} {}", m.score->test_top1, m.score->test_top5,
+                            m.score->clean_train_top1);
+      }
+      text += '\n';
     }
     return text;
   }
@@ -121,6 +126,23 @@ TEST_F(Runs, GiveTheSameBitsForTheSameSeed) {
   for (const char* file : {"recipe.json", "batch.png", "events.out.tfevents.0.medley"}) {
     EXPECT_TRUE(fs::exists(root_ / "a" / file)) << file;
   }
+}
+
+TEST_F(Runs, AreScoredAsOftenAsAskedAndAtTheEnd) {
+  run(in("a"));
+  options_.recipe.eval_every = 2;
+  const TrainResult result = run(in("b"));
+  ASSERT_EQ(result.metrics.size(), 3);
+  EXPECT_FALSE(result.metrics[0].score);
+  EXPECT_TRUE(result.metrics[1].score);
+  EXPECT_TRUE(result.metrics[2].score);
+  EXPECT_EQ(bytes_of(root_ / "a/weights.safetensors"), bytes_of(root_ / "b/weights.safetensors"));
+  EXPECT_EQ(read_result(root_ / "b/result.json").metrics[1].score, result.metrics[1].score);
+  EXPECT_EQ(read_metrics(root_ / "b/metrics.jsonl")[0].score, std::nullopt);
+  // How often is no part of what a run is.
+  options_.recipe.eval_every = 1;
+  options_.recipe.epochs = 5;
+  EXPECT_EQ(run(in("b", RunFolder::Existing::resume)).metrics.size(), 5);
 }
 
 TEST_F(Runs, GoOnWhereTheyWereStopped) {
@@ -415,12 +437,12 @@ TEST_F(Runs, CanBeEvaluated) {
   const TrainResult trained = run(in("a"));
   const Evaluation e = evaluate_file(root_ / "a" / "weights.safetensors", data_, 1);
   EXPECT_EQ(e.count, 20);
-  EXPECT_DOUBLE_EQ(e.top1, trained.metrics.back().test_top1);
+  EXPECT_DOUBLE_EQ(e.top1, trained.metrics.back().score->test_top1);
 }
 
 TEST_F(Runs, AreEvaluatedByTheirAveragedWeights) {
-  options_.recipe.ema = 0.9;
-  const EpochMetrics last = run(in("a")).metrics.back();
+  options_.recipe.ema = 0.99;
+  const Score last = *run(in("a")).metrics.back().score;
   ASSERT_NE(last.ema_test_top1, last.test_top1);
   const Evaluation e = evaluate_file(std::ranges::max(checkpoints_of("a")), data_, 1);
   EXPECT_DOUBLE_EQ(e.top1, *last.ema_test_top1);

@@ -23,7 +23,7 @@ using testing::ThrowsMessage;
 RunResult with_accuracies(const std::vector<double>& values) {
   RunResult result = made_up_result("resnet8", "none", 1, 50);
   result.metrics.resize(values.size());
-  for (std::size_t i = 0; i < values.size(); ++i) result.metrics[i].test_top1 = values[i];
+  for (std::size_t i = 0; i < values.size(); ++i) result.metrics[i].score->test_top1 = values[i];
   return result;
 }
 
@@ -58,8 +58,19 @@ TEST(ResultNumbers, SpreadIsMeanAndSampleDeviation) {
 TEST(ResultNumbers, MeanAccuracyIsByEpoch) {
   const auto a = with_accuracies({1, 2}).metrics;
   const auto b = with_accuracies({3, 6}).metrics;
-  EXPECT_THAT(mean_accuracy({a, b}), ElementsAre(2, 4));
-  EXPECT_THAT(mean_accuracy({a, with_accuracies({3}).metrics}), ElementsAre(2));
+  using Point = EpochAccuracy;
+  EXPECT_THAT(mean_accuracy({a, b}), ElementsAre(Point{1, 2}, Point{2, 4}));
+  EXPECT_THAT(mean_accuracy({a, with_accuracies({3}).metrics}), ElementsAre(Point{1, 2}));
+}
+
+TEST(ResultNumbers, AreOfTheEpochsThatHaveAScore) {
+  RunResult result = with_accuracies({1, 50, 3, 4});
+  for (const int epoch : {0, 2}) result.metrics[epoch].score.reset();
+  EXPECT_EQ(median_of_last(result), 27);
+  EXPECT_EQ(median_of_last(result, 2), 4);
+  using Point = EpochAccuracy;
+  EXPECT_THAT(mean_accuracy({result.metrics, with_accuracies({5, 6, 7, 8}).metrics}),
+              ElementsAre(Point{2, 28}, Point{4, 6}));
 }
 
 TEST(PaperTable, HasFiveModelsAndSixMethods) {

@@ -50,8 +50,8 @@ TEST(RunResults, ComeBackFromJson) {
   on_cpu.gpu.reset();
   on_cpu.versions.cuda.reset();
   on_cpu.lengthened_from = 1;
-  on_cpu.metrics[0].ema_test_top1 = 12.5;
-  on_cpu.metrics[1].test_top1 = 1.0 / 3;
+  on_cpu.metrics[0].score->ema_test_top1 = 12.5;
+  on_cpu.metrics[1].score->test_top1 = 1.0 / 3;
   expect_equal(result_from_json(to_json(on_cpu), "a"), on_cpu);
 }
 

@@ -26,8 +26,8 @@ class RunFolders : public testing::Test {
 };
 
 std::vector<EpochMetrics> two_epochs() {
-  EpochMetrics a{1, 0.1, 2.5, 10, 50, 11, std::nullopt, 1.5, 100, 1e9};
-  EpochMetrics b{2, 0.05, 2, 20, 60, 21, 22.0, 1.5, 100, 1e9 + 2};
+  EpochMetrics a{1, 0.1, 2.5, Score{10, 50, 11}, 1.5, 100, 1e9};
+  EpochMetrics b{2, 0.05, 2, Score{20, 60, 21, 22.0}, 1.5, 100, 1e9 + 2};
   return {a, b};
 }
 
@@ -37,8 +37,7 @@ TEST_F(RunFolders, HoldMetricsAsLinesAndEvents) {
   folder.write_metrics(two_epochs());
   std::vector<EpochMetrics> back = read_metrics(folder.file("metrics.jsonl"));
   ASSERT_EQ(back.size(), 2);
-  EXPECT_EQ(back[1].test_top1, 20);
-  EXPECT_EQ(back[1].ema_test_top1, 22.0);
+  EXPECT_EQ(back[1].score, (Score{20, 60, 21, 22.0}));
   EXPECT_EQ(decode_metrics(encode_metrics(two_epochs()), "m"), two_epochs());
   std::ifstream file(folder.file("events.out.tfevents.0.medley"), std::ios::binary);
   const std::string bytes{std::istreambuf_iterator<char>(file), {}};

@@ -24,6 +24,7 @@ struct Recipe {
   std::string model = "resnet8";
   std::int64_t epochs = 10;
   std::int64_t batch = 100;
+  std::int64_t eval_every = 1;  ///< epochs between scores; the last has one in any case
 
   Optimiser optimiser = Optimiser::sgd;
   double lr = 0.1;

@@ -27,11 +27,18 @@ struct Spread {
 /// "76.73 ± 0.21", or "76.73" of one value.
 [[nodiscard]] std::string to_text(const Spread& spread);
 
-/// Median test accuracy of the last epochs, all of them if there are fewer.
+/// Median test accuracy of those of the last epochs that have a score, as the very last has.
 [[nodiscard]] double median_of_last(const RunResult& result, std::int64_t epochs = kMedianEpochs);
 
-/// Test accuracy after every epoch that all runs have, the mean over them.
-[[nodiscard]] std::vector<double> mean_accuracy(const std::vector<std::vector<EpochMetrics>>& runs);
+struct EpochAccuracy {
+  std::int64_t epoch = 0;  ///< from 1
+  double test_top1 = 0;    ///< percent
+
+  friend bool operator==(const EpochAccuracy&, const EpochAccuracy&) = default;
+};
+/// Test accuracy after every epoch of which all runs have a score, the mean over them.
+[[nodiscard]] std::vector<EpochAccuracy> mean_accuracy(
+    const std::vector<std::vector<EpochMetrics>>& runs);
 
 /// The paper's CIFAR-100 accuracy (mean of three runs), where it has that cell.
 [[nodiscard]] std::optional<double> paper_accuracy(std::string_view model, std::string_view method);
@@ -57,7 +64,7 @@ struct ResultRow {
   Spread median;
   Spread last;
   std::optional<double> paper = {};
-  std::vector<double> curve = {};  ///< mean after every epoch
+  std::vector<EpochAccuracy> curve = {};
 
   /// From the paper's mean, to the hundredth.
   [[nodiscard]] std::optional<double> difference() const;

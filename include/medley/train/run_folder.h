@@ -9,15 +9,22 @@
 
 namespace medley {
 
-/// What is known after an epoch. Accuracies in percent.
-struct EpochMetrics {
-  std::int64_t epoch = 0;  ///< from 1
-  double lr = 0;           ///< of the last step
-  double train_loss = 0;
+/// Accuracies of a network, in percent.
+struct Score {
   double test_top1 = 0;
   double test_top5 = 0;
   double clean_train_top1 = 0;  ///< on unmixed training images
   std::optional<double> ema_test_top1 = {};
+
+  friend bool operator==(const Score&, const Score&) = default;
+};
+
+/// What is known after an epoch.
+struct EpochMetrics {
+  std::int64_t epoch = 0;  ///< from 1
+  double lr = 0;           ///< of the last step
+  double train_loss = 0;
+  std::optional<Score> score = {};  ///< of every `Recipe::eval_every`th epoch, and of the last
   double seconds = 0;
   double images_per_s = 0;
   double wall_time = 0;  ///< seconds since 1970

@@ -5,17 +5,18 @@
 #include <vector>
 
 #include "medley/data/image.h"
+#include "medley/train/result_table.h"
 
 namespace medley::cli {
 
-/// Methods side by side in one chart: name, and test accuracy after every epoch.
+/// Methods side by side in one chart: name, and test accuracy by epoch.
 struct AccuracyPanel {
   std::string title;
-  std::vector<std::pair<std::string, std::vector<double>>> methods;
+  std::vector<std::pair<std::string, std::vector<EpochAccuracy>>> methods;
 };
 
 /// From the epoch `first` on, which is at least 1.
 [[nodiscard]] Image draw_accuracy(const std::vector<AccuracyPanel>& panels,
-                                  const std::string& caption, std::size_t first = 1);
+                                  const std::string& caption, std::int64_t first = 1);
 
 }  // namespace medley::cli

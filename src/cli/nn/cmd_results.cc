@@ -44,7 +44,7 @@ struct ResultsCommand {
   std::string out;
   TableFormat format = TableFormat::text;
   bool write = false;
-  std::uint64_t from = 1;  // epoch
+  std::int64_t from = 1;  // epoch
 };
 
 std::vector<ResultTable> read_tables(const ResultsCommand& command) {
@@ -100,10 +100,10 @@ int run_curves(const ResultsCommand& command) {
   std::vector<AccuracyPanel> panels;
   for (const ResultTable& table : read_tables(command)) {
     AccuracyPanel& panel = panels.emplace_back(AccuracyPanel{table.model, {}});
-    std::size_t epochs = 0;
+    std::int64_t epochs = 0;
     for (const ResultRow& row : table.rows) {
       panel.methods.emplace_back(row.method, row.curve);
-      epochs = std::max(epochs, row.curve.size());
+      epochs = std::max(epochs, row.curve.back().epoch);
     }
     if (command.from > epochs) {
       throw InvalidArgument(fmt::format("--from {} is beyond the last epoch of {}, {}",

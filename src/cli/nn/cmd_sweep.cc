@@ -59,7 +59,7 @@ struct Row {
   /// Of the last epoch, by seed.
   [[nodiscard]] std::vector<double> top1() const {
     std::vector<double> values;
-    for (const std::vector<EpochMetrics>& run : runs) values.push_back(run.back().test_top1);
+    for (const std::vector<EpochMetrics>& run : runs) values.push_back(run.back().score->test_top1);
     return values;
   }
   [[nodiscard]] Spread spread() const { return spread_of(top1()); }

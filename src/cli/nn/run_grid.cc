@@ -68,7 +68,7 @@ void train(std::size_t number, GridRun& run, const GridOptions& grid, const Imag
   }
   run.metrics = result.metrics;
   run.lengthened_from = result.lengthened_from;
-  progress.finish(number, label, run.metrics.back());
+  progress.finish(number, label, *run.metrics.back().score);
 }
 
 }  // namespace

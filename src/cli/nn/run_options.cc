@@ -135,8 +135,14 @@ void RecipeOptions::add_to(CLI::App& app, std::string_view without) {
 
 Recipe RecipeOptions::recipe() const {
   Recipe recipe = find_recipe(name_);
+  const std::int64_t epochs = recipe.epochs;
   for (const auto& [field, value] : fields_) {
     if (given(field)) set_field(recipe, field, value);
+  }
+  if (!given("eval_every") && recipe.epochs > 0) {  // as many scores as the recipe has
+    const double share = static_cast<double>(recipe.epochs) / static_cast<double>(epochs);
+    recipe.eval_every = std::max<std::int64_t>(
+        1, static_cast<std::int64_t>(share * static_cast<double>(recipe.eval_every)));
   }
   return recipe;
 }

@@ -53,7 +53,8 @@ class RecipeOptions {
   /// The field `without` is chosen in another way.
   void add_to(CLI::App& app, std::string_view without = {});
 
-  /// The named recipe with the fields that were given. Throws InvalidArgument.
+  /// The named recipe with the fields that were given; `eval_every` keeps to the epochs unless it
+  /// is one of them. Throws InvalidArgument.
   [[nodiscard]] Recipe recipe() const;
 
   [[nodiscard]] bool given(std::string_view field) const;

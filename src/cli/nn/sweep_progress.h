@@ -25,7 +25,7 @@ class SweepProgress {
                    std::int64_t steps);
   void step(std::size_t run);
   /// Run `run` has ended; nothing is said of runs that were finished before.
-  void finish(std::size_t run, const std::string& label, const EpochMetrics& last);
+  void finish(std::size_t run, const std::string& label, const Score& last);
   /// A sentence above the line.
   void note(const std::string& sentence);
   /// Makes room for what others print.

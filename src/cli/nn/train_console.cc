@@ -38,11 +38,13 @@ void TrainConsole::on_step(std::int64_t /*step*/, std::optional<double> loss) {
 
 void TrainConsole::on_epoch(const EpochMetrics& m) {
   progress_.reset();
-  const std::string line = fmt::format(
-      "{} epoch {}/{}: loss {:.4f}, test {:.2f} % (top 5 {:.2f} %), clean train {:.2f} %, "
-      "{:.1f} s, {:.0f} images/s",
-      label_, m.epoch, epochs_, m.train_loss, m.test_top1, m.test_top5, m.clean_train_top1,
-      m.seconds, m.images_per_s);
+  std::string line =
+      fmt::format("{} epoch {}/{}: loss {:.4f}, ", label_, m.epoch, epochs_, m.train_loss);
+  if (m.score) {
+    line += fmt::format("test {:.2f} % (top 5 {:.2f} %), clean train {:.2f} %, ",
+                        m.score->test_top1, m.score->test_top5, m.score->clean_train_top1);
+  }
+  line += fmt::format("{:.1f} s, {:.0f} images/s", m.seconds, m.images_per_s);
   switch (lines_) {
     case Lines::json:
       return print(metrics_line(m) + "\n");
