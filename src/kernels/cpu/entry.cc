@@ -20,6 +20,8 @@ constexpr std::int64_t kAheadBytes = 2048;
 constexpr std::int64_t kFarBytes = 10 << 10;
 /// Rows of an output with a shrunk partner are mixed together, this many.
 constexpr std::int64_t kShrunkRows = 4;
+/// Values beside the columns of a Gaussian.
+constexpr std::int64_t kSlack = 16;
 /// Writing many channels at once would keep too many streams open.
 constexpr std::int64_t kMaxStreams = 4;
 
@@ -72,23 +74,24 @@ EntryContext::EntryContext(const LoweredPlan& lowered, const MixJob& mix_job)
       in_size(size_of(job.in.dtype)),
       out_size(size_of(job.out.dtype)),
       dense_out(rows_are_dense(job.out)),
-      direct(job.out.dtype == DType::f32 && !in_nhwc && !out_nhwc && rows_are_lines(job.out)),
+      direct(job.out.dtype == DType::f32 && in_nhwc == out_nhwc),
+      lines_only(direct && unit == 1 && rows_are_lines(job.out)),
       copies(job.in.dtype == job.out.dtype && job.affine.empty()),
       shrinks(std::ranges::any_of(
           plan.entries, [](const LoweredEntry& e) { return e.resample != Resample::none; })) {
   least_weight = least_gaussian_weight(job);
   // What is staged on its way past the caches leaves in small pieces.
   const std::int64_t staged = static_cast<std::int64_t>(StreamWriter::kFlush) / out_size;
-  const bool written_at_once =
-      job.out.dtype == DType::f32 && in_nhwc == out_nhwc && unit == 1 && (direct || !job.streaming);
   const std::int64_t values = job.streaming && !direct ? staged : kBufferedValues;
   group = dense_out ? std::max<std::int64_t>(1, values / row) : 1;
-  long_group = dense_out && written_at_once ? std::max<std::int64_t>(1, kGroupValues / row) : group;
+  // Normalisation of interleaved rows is as long as a group.
+  const bool long_rows = dense_out && direct && (unit == 1 || job.affine.empty());
+  long_group = long_rows ? std::max<std::int64_t>(1, kGroupValues / row) : group;
   const std::int64_t in_row = job.in.strides.row * in_size;
   const auto in_rows = [&](std::int64_t bytes) {
     return std::max<std::int64_t>(1, (bytes + in_row / 2) / in_row) * in_row;
   };
-  ahead = in_rows(kAheadBytes);
+  ahead = job.streaming ? in_rows(kAheadBytes) : 0;
   far = job.in.dtype == DType::f32 ? in_rows(kFarBytes) : 0;
 
   const std::int64_t affine_values = job.affine.empty() ? 0 : unit == 1 ? channels : group * row;
@@ -112,11 +115,14 @@ EntryMixer::EntryMixer(const EntryContext& context, Scratch& scratch) : context_
   }
   if (to_nhwc) out_planes_ = scratch.take<std::byte>(all * c.out_size);
   if (c.job.out.dtype != DType::f32) mixed_ = scratch.take<float>(c.group * c.row);
-  if (c.unit > 1) mask_wide_ = scratch.take<float>(c.group * c.row);
+  if (c.unit > 1) mask_wide_ = scratch.take<float>(c.long_group * c.row);
   factors_ = scratch.take<float>(std::max(c.plan.size.height, c.width) + 64);
   row_factors_ = scratch.take<float>(c.plan.size.height);
   reach_ = scratch.take<std::int32_t>(c.plan.size.height);
-  columns_ = scratch.take<float>(c.row);
+  // Loops read up to a vector before and behind the columns.
+  columns_ = scratch.take<float>(c.row + 2 * kSlack) + kSlack;
+  std::fill_n(columns_ - kSlack, kSlack, 0.0f);
+  std::fill_n(columns_ + c.row, kSlack, 0.0f);
   sum_ = scratch.take<float>(terms ? c.long_group * c.row : c.row);
   if (c.shrinks) {
     const auto channels = !c.in_nhwc || c.channels == 1 ? Shrinker::Channels::one
@@ -141,7 +147,7 @@ void EntryMixer::mix_rows(std::int64_t b, std::int32_t y0, std::int32_t y1,
   next_ = next >= 0 ? &context_.plan.entries[static_cast<std::size_t>(next)] : nullptr;
   start(b, y0, y1, partner);
   const EntryContext& c = context_;
-  if (entry_->kind == MaskKind::field && c.channels == 3 && c.direct && c.job.streaming &&
+  if (entry_->kind == MaskKind::field && c.channels == 3 && c.lines_only && c.job.streaming &&
       c.dense_out && contiguous_) {
     mix_field_planes();
   } else if (context_.in_nhwc == context_.out_nhwc) {
@@ -252,7 +258,9 @@ void EntryMixer::mix_matching_layout() {
       const auto bytes = static_cast<std::size_t>(run.rows * c.row * c.out_size);
       if (looks_ahead && !pastes_rows_) shrinker_->touch(run.y, run.rows);
       if (!c.dense_out) writer.start(out_row(channel, run.y));
-      const Piece out = writer.reserve(bytes, c.direct && !run.staged);
+      const bool streams =
+          run.shrunk || pastes_rows_ ? c.lines_only && !run.staged : c.direct && contiguous_;
+      const Piece out = writer.reserve(streams);
       const bool pair = e.term_count == 0;
       const std::byte* own =
           pair && run.needs_own ? window(image(e.own), e.own, channel, run, 0) : rooms_[0];
@@ -306,9 +314,8 @@ void EntryMixer::mix_across_layouts() {
       if (run.shrunk) shrinker_->make_row(0, run.y);
     }
     for (std::int32_t channel = 0; channel < channels; ++channel) {
-      const Piece out = c.out_nhwc
-                            ? Piece{out_planes_ + channel * n * c.out_size, false}
-                            : writers_[static_cast<std::size_t>(channel)].reserve(bytes, false);
+      const Piece out = c.out_nhwc ? Piece{out_planes_ + channel * n * c.out_size, false}
+                                   : writers_[static_cast<std::size_t>(channel)].reserve(false);
       if (c.in_nhwc) {
         const std::int64_t plane = channel * n * c.in_size;
         mix_run(channel, run, plane_rooms_[0] + plane, plane_rooms_[1] + plane, out);
@@ -322,7 +329,7 @@ void EntryMixer::mix_across_layouts() {
     }
     if (c.out_nhwc) {
       const std::size_t all = bytes * static_cast<std::size_t>(c.channels);
-      const Piece out = writers_[0].reserve(all, false);
+      const Piece out = writers_[0].reserve(false);
       c.lines.interleave(out_planes_, c.out_size, c.channels, out.at, n);
       writers_[0].commit(all);
     }
@@ -382,18 +389,25 @@ void EntryMixer::mix_floats(std::int32_t c, const Run& run, const std::byte* own
     case MaskKind::flat:
       return mix_segment(e.outside, own, partner, how, out, n);
     case MaskKind::box: {
+      if (region_.width == context.width) return mix_segment(e.inside, own, partner, how, out, n);
       // A wrapped box leaves a gap in the middle of the row.
-      const BoxColumns columns = right <= context.row
-                                     ? BoxColumns{left, right, e.inside, e.outside}
-                                     : BoxColumns{right - context.row, left, e.outside, e.inside};
-      return context.ops.blend_box(own, partner, columns, box_style(how), out, run.rows,
-                                   context.row);
+      const bool wraps = right > context.row;
+      const BoxRows box{context.row,
+                        run.rows,
+                        0,
+                        run.rows,
+                        wraps ? right - context.row : left,
+                        wraps ? left : right,
+                        wraps ? e.outside : e.inside,
+                        wraps ? e.inside : e.outside};
+      return context.ops.blend_box(own, partner, box, box_style(how), out, run.rows);
     }
     case MaskKind::gaussian: {
       const bool own_peak = e.peak_own != 0;
       const std::int32_t first = run.y - y0_;
       const GaussianRows mask{row_factors_ + first,
                               columns_,
+                              factors_[std::max(e.left, context.width - 1 - e.left)],
                               reach_ + first,
                               e.left * context.unit,
                               (e.left + 1) * context.unit,

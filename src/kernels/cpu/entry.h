@@ -37,7 +37,8 @@ struct EntryContext {
   std::int64_t in_size;  // bytes of an element
   std::int64_t out_size;
   bool dense_out;            // rows of the output follow each other without gaps
-  bool direct;               // streamed rows are whole lines on line boundaries
+  bool direct;               // who mixes can store into the output itself
+  bool lines_only;           // rows of the output are whole lines on line boundaries
   bool copies;               // an image of weight 1 is copied as it is
   bool shrinks;              // some entry resamples its partner
   double least_weight;       // Gaussian weights below do not change any output

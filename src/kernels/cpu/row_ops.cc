@@ -8,7 +8,10 @@
 #include <hwy/foreach_target.h>  // must come before highway.h
 #include <hwy/highway.h>
 
+#include "kernels/cpu/box_rows-inl.h"
+#include "kernels/cpu/gaussian_rows-inl.h"
 #include "kernels/cpu/row_loops-inl.h"
+#include "kernels/cpu/sources-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace medley::HWY_NAMESPACE {
@@ -16,25 +19,31 @@ namespace {
 
 // ---- operations on one kind of pixel ----
 
+/// Whether there is nothing to do: the image is its own output.
+template <typename In>
+HWY_INLINE bool is_in_place(const void* source, const RowStyle& style, const float* out) {
+  return std::is_same_v<In, float> && source == out && style.affine.scale == nullptr;
+}
+
 template <typename In>
 void convert(const void* source, const RowStyle& style, float* out, std::int64_t n) {
-  copy_loop(ConvertSource<In>{static_cast<const In*>(source), style.ahead}, Target(style, out), n);
+  if (is_in_place<In>(source, style, out)) return;
+  run(ConvertSource<In>{static_cast<const In*>(source), style.ahead}, style, out, n);
 }
 
 template <typename In>
 void blend_flat(const void* own, const void* partner, Weights weights, const RowStyle& style,
                 float* out, std::int64_t n) {
-  run_loop(FlatSource<In>{static_cast<const In*>(own), static_cast<const In*>(partner), weights,
-                          style.ahead},
-           Target(style, out), n);
+  run(FlatSource<In>{static_cast<const In*>(own), static_cast<const In*>(partner), weights,
+                     style.ahead},
+      style, out, n);
 }
 
 template <typename In>
 void blend_mask(const void* own, const void* partner, const float* m, const RowStyle& style,
                 float* out, std::int64_t n) {
-  run_loop(
-      MaskSource<In>{static_cast<const In*>(own), static_cast<const In*>(partner), m, style.ahead},
-      Target(style, out), n);
+  run(MaskSource<In>{static_cast<const In*>(own), static_cast<const In*>(partner), m, style.ahead},
+      style, out, n);
 }
 
 /// A channel of planes that share a mask.
@@ -93,30 +102,15 @@ void blend_mask_planes(const ThreePlanes& planes, const float* m, std::int64_t a
   mask_planes_loop<In, false>(planes, m, ahead, n);
 }
 
-template <typename In, bool kNormal>
-HWY_INLINE void gaussian_rows(const In* peaked, const In* other, const GaussianRows& mask,
-                              const RowStyle& style, float* out, std::int64_t rows,
-                              std::int64_t n) {
-  const auto lanes = static_cast<std::int64_t>(hn::Lanes(Floats()));
-  const Target target(style, out);
+// ---- masks that change from row to row ----
+
+/// Rows of fewer values than a vector has, one by one.
+template <typename Source>
+HWY_INLINE void short_rows(const Source& source, const RowStyle& style, float* out,
+                           std::int64_t rows, std::int64_t n) {
   for (std::int64_t row = 0; row < rows; ++row) {
-    const In* a = peaked + row * n;
-    const In* b = other + row * n;
-    const Target to = target.from(row * n);
-    const std::int64_t reach = mask.reach[row];
-    if (reach < 0) {
-      copy_loop(ConvertSource<In>{b, style.ahead}, to, n);
-      continue;
-    }
-    // Whole vectors on both sides; what is left of a row goes with the mask.
-    const std::int64_t begin = std::max<std::int64_t>(mask.centre_begin - reach, 0) / lanes * lanes;
-    std::int64_t end = (mask.centre_end + reach + lanes - 1) / lanes * lanes;
-    if (n - end < lanes) end = n;
-    const SeparableSource<In, kNormal> source(a + begin, b + begin, mask.column + begin,
-                                              mask.row_factors[row], style.ahead);
-    if (begin > 0) copy_loop(ConvertSource<In>{b, style.ahead}, to, begin);
-    run_loop(source, to.from(begin), end - begin);
-    if (end < n) copy_loop(ConvertSource<In>{b + end, style.ahead}, to.from(end), n - end);
+    const Sink<Norm::any> sink(style.affine.from(row * n), out + row * n);
+    sink.put_tail(source.tail(row), n);
   }
 }
 
@@ -125,122 +119,19 @@ void blend_gaussian(const void* peaked, const void* other, const GaussianRows& m
                     const RowStyle& style, float* out, std::int64_t rows, std::int64_t n) {
   const auto* a = static_cast<const In*>(peaked);
   const auto* b = static_cast<const In*>(other);
-  if constexpr (std::is_same_v<In, std::uint8_t>) {
-    if (mask.normal) return gaussian_rows<In, true>(a, b, mask, style, out, rows, n);
-  }
-  gaussian_rows<In, false>(a, b, mask, style, out, rows, n);
-}
-
-// ---- boxes ----
-
-/// A stretch of whole vectors of a row: all in the box, none in the box, or with an edge of it.
-struct BoxStretch {
-  enum class Kind { inside, outside, edge };
-  std::int64_t begin;
-  std::int64_t end;
-  Kind kind;
-};
-
-/// Cuts the whole vectors of a row of n values; returns how many stretches there are.
-HWY_INLINE int cut_row(const BoxColumns& box, std::int64_t n, BoxStretch (&stretches)[5]) {
-  using Kind = BoxStretch::Kind;
-  const auto lanes = static_cast<std::int64_t>(hn::Lanes(Floats()));
-  const std::int64_t whole = n - n % lanes;
-  int count = 0;
-  std::int64_t at = 0;
-  const auto add = [&](std::int64_t end, Kind kind) HWY_ATTR {
-    end = std::min(end, whole);
-    if (at < end) stretches[count++] = {at, end, kind};
-    at = std::max(at, end);
-  };
-  const auto up = [lanes](std::int64_t i) HWY_ATTR { return (i + lanes - 1) / lanes * lanes; };
-  add(box.begin / lanes * lanes, Kind::outside);
-  add(up(box.begin), Kind::edge);
-  add(box.end / lanes * lanes, Kind::inside);
-  add(up(box.end), Kind::edge);
-  add(whole, Kind::outside);
-  return count;
+  const GaussianSource<In> source{a, b, mask, style.ahead, n};
+  if (n < vector_values()) return short_rows(source, style, out, rows, n);
+  with_sink<In>(GaussianJob<In>{source, rows}, style, out, rows * n);
 }
 
 template <typename In>
-HWY_INLINE Float weighted(const In* a, const In* b, Weights weights) {
-  if (weights.partner == 0) return load_floats(a);
-  if (weights.own == 0) return load_floats(b);
-  return weighted_sum(a, b, weights);
-}
-
-/// A vector of a row, of which value i is the first, with values in and out of the box.
-template <typename In>
-HWY_INLINE Float edge_vector(const In* a, const In* b, const BoxColumns& box, std::int64_t i) {
-  const Floats d;
-  const hn::RebindToSigned<Floats> di;
-  const auto at = hn::Add(hn::Iota(di, 0), hn::Set(di, static_cast<std::int32_t>(i)));
-  const auto before = hn::Lt(at, hn::Set(di, static_cast<std::int32_t>(box.begin)));
-  const auto before_end = hn::Lt(at, hn::Set(di, static_cast<std::int32_t>(box.end)));
-  return hn::IfThenElse(hn::RebindMask(d, hn::AndNot(before, before_end)),
-                        weighted(a, b, box.inside), weighted(a, b, box.outside));
-}
-
-/// One row of at least a vector; `stretches` come from cut_row.
-template <typename In>
-HWY_INLINE void box_row(const In* a, const In* b, const BoxColumns& box,
-                        const BoxStretch* stretches, int count, const Target& target,
-                        const RowStyle& style, std::int64_t n) {
-  const auto lanes = static_cast<std::int64_t>(hn::Lanes(Floats()));
-  const std::int64_t ahead = style.ahead;
-  const bool overlap = n % lanes != 0;
-  const std::int64_t end = n - lanes;
-  const Float last = overlap ? target.normalised(edge_vector(a + end, b + end, box, end), end)
-                             : hn::Zero(Floats());
-  for (int k = 0; k < count; ++k) {
-    const auto [begin, stretch_end, kind] = stretches[k];
-    if (kind == BoxStretch::Kind::edge) {
-      prefetch(a + begin, ahead);
-      prefetch(b + begin, ahead);
-      if (style.far != 0) {
-        prefetch_far(a + begin, style.far);
-        prefetch_far(b + begin, style.far);
-      }
-      target.put(edge_vector(a + begin, b + begin, box, begin), begin);
-      continue;
-    }
-    const Weights weights = kind == BoxStretch::Kind::inside ? box.inside : box.outside;
-    const Target to = target.from(begin);
-    const std::int64_t part = stretch_end - begin;
-    if (weights.own != 0 && weights.partner != 0) {
-      run_loop(FlatSource<In>{a + begin, b + begin, weights, ahead}, to, part);
-    } else {
-      const In* from = (weights.partner == 0 ? a : b) + begin;
-      copy_loop(StretchSource<In>{{from, ahead}, style.far}, to, part);
-    }
-  }
-  if (overlap) store_floats(last, target.out + end);
-}
-
-/// A row shorter than a vector.
-template <typename In>
-HWY_INLINE void short_box_row(const In* a, const In* b, const BoxColumns& box, const Target& target,
-                              std::int64_t n) {
-  target.put_tail(edge_vector(TailBuffer<In>(a, n).values, TailBuffer<In>(b, n).values, box, 0), n);
-}
-
-template <typename In>
-void blend_box(const void* own, const void* partner, const BoxColumns& box, const RowStyle& style,
-               float* out, std::int64_t rows, std::int64_t n) {
-  const bool is_short = n < static_cast<std::int64_t>(hn::Lanes(Floats()));
-  BoxStretch stretches[5];
-  const int count = cut_row(box, n, stretches);
-  const Target target(style, out);
-  for (std::int64_t row = 0; row < rows; ++row) {
-    const auto* a = static_cast<const In*>(own) + row * n;
-    const auto* b = static_cast<const In*>(partner) + row * n;
-    const Target to = target.from(row * n);
-    if (is_short) {
-      short_box_row(a, b, box, to, n);
-    } else {
-      box_row(a, b, box, stretches, count, to, style, n);
-    }
-  }
+void blend_box(const void* own, const void* partner, const BoxRows& box, const RowStyle& style,
+               float* out, std::int64_t rows) {
+  const auto* a = static_cast<const In*>(own);
+  const auto* b = static_cast<const In*>(partner);
+  const BoxSource<In> source{a, b, box};
+  if (box.n < vector_values()) return short_rows(source, style, out, rows, box.n);
+  with_sink<In>(BoxJob<In>{source, style, rows}, style, out, rows * box.n);
 }
 
 // ---- sums ----
@@ -250,9 +141,9 @@ void sum(const void* const* sources, const float* weights, std::int32_t count, c
          const RowStyle& style, float* out, std::int64_t n) {
   const auto* const* in = reinterpret_cast<const In* const*>(sources);
   if (count == 3 && base == nullptr) {
-    run_loop(SumSource<In, 3>{in, weights, count, nullptr, style.ahead}, Target(style, out), n);
+    run(SumSource<In, 3>{in, weights, count, nullptr, style.ahead}, style, out, n);
   } else {
-    run_loop(SumSource<In, 0>{in, weights, count, base, style.ahead}, Target(style, out), n);
+    run(SumSource<In, 0>{in, weights, count, base, style.ahead}, style, out, n);
   }
 }
 

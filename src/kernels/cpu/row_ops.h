@@ -23,19 +23,24 @@ struct RowAffine {
 /// How a loop over pixels reads and writes.
 struct RowStyle {
   RowAffine affine;
-  /// Inputs are prefetched this many bytes ahead. A whole number of rows, so that the columns of a
-  /// box are prefetched where they will be needed.
+  /// Inputs are prefetched this many bytes ahead; 0: they are not. A whole number of rows, so that
+  /// the columns of a box are prefetched where they will be needed.
   std::int64_t ahead = 0;
   /// What a box and its surroundings copy is prefetched before that, too, this many bytes ahead,
   /// not into the nearest cache. A whole number of rows; 0: it is not.
   std::int64_t far = 0;
-  /// Stores go past the caches; `out` is on a 64-byte line and gets whole lines. Not for per-value
-  /// normalisation.
+  /// Stores go past the caches where they fill whole 64-byte lines. The output must not be an
+  /// input.
   bool stream = false;
 };
 
-/// Rows in which the values [begin, end) have other weights than the rest.
-struct BoxColumns {
+/// Rows with a box: planes of `height` rows of n values, in which the values [begin, end) of the
+/// rows [top, bottom) have other weights than the rest.
+struct BoxRows {
+  std::int64_t n;
+  std::int64_t height;
+  std::int64_t top;
+  std::int64_t bottom;
   std::int64_t begin;
   std::int64_t end;
   Weights inside;
@@ -44,10 +49,11 @@ struct BoxColumns {
 
 /// Rows of a separable mask: row_factors[row] * column[i]. It has no say in values that lie outside
 /// [centre_begin - reach[row], centre_end + reach[row]); a negative reach means in all. `normal`:
-/// all others are normal numbers.
+/// all others are normal numbers. `column` may be read up to a vector before and behind the row.
 struct GaussianRows {
   const float* row_factors;
   const float* column;
+  float smallest;  // of the column
   const std::int32_t* reach;
   std::int64_t centre_begin;
   std::int64_t centre_end;
@@ -81,10 +87,10 @@ struct RowOps {
   /// is not read, except near the edges of that.
   void (*blend_gaussian)(const void* a, const void* b, const GaussianRows& mask,
                          const RowStyle& style, float* out, std::int64_t rows, std::int64_t n);
-  /// `rows` rows of n values. An image is not read where its weight is 0, except near the edges of
-  /// the box.
-  void (*blend_box)(const void* a, const void* b, const BoxColumns& box, const RowStyle& style,
-                    float* out, std::int64_t rows, std::int64_t n);
+  /// `rows` rows, whole planes. An image is not read where its weight is 0, except near the edges
+  /// of the box and in narrow rows.
+  void (*blend_box)(const void* a, const void* b, const BoxRows& box, const RowStyle& style,
+                    float* out, std::int64_t rows);
   /// base[i] + weights[0] * sources[0][i] + …, from left to right; without `base` if it is null.
   /// count > 0.
   void (*sum)(const void* const* sources, const float* weights, std::int32_t count,

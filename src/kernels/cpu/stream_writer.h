@@ -14,9 +14,9 @@ struct Piece {
   bool stream;  // its place is the output itself; store past the caches
 };
 
-/// Writes consecutive pieces of output. Cached: a piece is made where it belongs. Streaming: pieces
-/// of whole lines on line boundaries are streamed to where they belong by whoever makes them;
-/// others gather in a small buffer that leaves in whole lines, past the caches.
+/// Writes consecutive pieces of output. Cached: a piece is made where it belongs. Streaming: a
+/// piece is streamed to where it belongs by whoever makes it, if they can; others gather in a small
+/// buffer that leaves in whole lines, past the caches.
 class StreamWriter {
  public:
   static constexpr std::size_t kLine = 64;
@@ -38,19 +38,22 @@ class StreamWriter {
     begin_ = end_ = phase;
   }
 
-  /// Where to make a piece of that many bytes. `may_stream`: who makes this one can stream it.
-  [[nodiscard]] Piece reserve(std::size_t bytes, bool may_stream) noexcept {
+  /// Where to make a piece. `may_stream`: who makes this one can stream it to where it belongs.
+  [[nodiscard]] Piece reserve(bool may_stream) noexcept {
     if (buffer_ == nullptr) return {target_, false};
-    streamed_ = may_stream && end_ == 0 && bytes % kLine == 0;
-    return streamed_ ? Piece{target_, true} : Piece{buffer_ + end_, false};
+    streamed_ = may_stream;
+    if (!streamed_) return {buffer_ + end_, false};
+    finish();
+    return {target_ + end_, true};
   }
 
   /// The piece is made.
   void commit(std::size_t bytes) noexcept {
-    if (buffer_ == nullptr || streamed_) {
+    if (buffer_ == nullptr) {
       target_ += bytes;
       return;
     }
+    if (streamed_) return start(target_ + end_ + bytes);
     end_ += bytes;
     if (end_ >= kFlush) flush_lines();
   }
