@@ -262,6 +262,13 @@ def test_dense_targets():
         mixup(torch.rand(4, 1, 8, 8), torch.arange(4))
 
 
+def test_a_column_of_classes_is_classes():
+    x = torch.rand(4, 1, 8, 8)
+    column, flat = (medley.timm.Mixup(num_classes=4, seed=1)(x.clone(), target)[1]
+                    for target in (torch.arange(4)[:, None], torch.arange(4)))  # fmt: skip
+    assert torch.equal(column, flat)
+
+
 def test_targets_of_classes():
     y = medley.timm.mixup_target(torch.arange(3), 4, 0.75, 0.1)
     assert np.allclose(y, statement.timm_target(np.arange(3), 4, 0.75, 0.1))

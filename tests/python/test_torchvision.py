@@ -226,6 +226,22 @@ def test_soft_labels_keep_their_dtype(dtype):
     assert medley.torchvision.MixUp()(IMAGES, torch.eye(4).to(dtype))[1].dtype == dtype
 
 
+@pytest.mark.parametrize("labels", [LABELS[:, None], torch.nn.functional.one_hot(LABELS, 4),
+                                    torch.nn.functional.one_hot(LABELS, 4) > 0])
+def test_columns_and_one_hot_rows_are_classes(labels):
+    _, expected = medley.torchvision.MixUp(num_classes=4, seed=1)(IMAGES, LABELS)
+    _, y = medley.torchvision.MixUp(num_classes=4, seed=1)(IMAGES, labels)
+    assert torch.allclose(y, expected)
+
+
+def test_normalizes_as_other_mixers():
+    pixels = (IMAGES * 255).to(torch.uint8)
+    options = dict(dtype="f32", mean=(0.5,) * IMAGES.shape[1], std=(0.2,) * IMAGES.shape[1])
+    x, _ = medley.torchvision.MixUp(num_classes=4, seed=1, **options)(pixels, LABELS)
+    plain, _ = medley.torchvision.MixUp(num_classes=4, seed=1, dtype="f32")(pixels, LABELS)
+    assert torch.allclose(x, (plain / 255 - 0.5) / 0.2, atol=1e-5)
+
+
 def test_transforms_are_modules():
     transform = medley.torchvision.MixUp(alpha=0.5, num_classes=4, seed=1)
     assert transform.to("cpu").eval() is transform and transform.alpha == 0.5
