@@ -70,7 +70,7 @@ TEST(DesignFile, SaysWhatIsWrong) {
     }
     return "accepted";
   };
-  EXPECT_THAT(message("{"), HasSubstr("d.json: not a design"));
+  EXPECT_THAT(message("{"), HasSubstr("d.json is not JSON: it ends early"));
   EXPECT_EQ(message("[]"), "d.json: expected a JSON object");
   EXPECT_THAT(message(R"({"schema": "x"})"), HasSubstr("medley.design/1"));
   EXPECT_THAT(message(R"({"height": 1, "width": 1, "mean": 0, "matrix": [[1]], "rows": [[1]]})"),
