@@ -19,8 +19,9 @@ def synthetic(
 ) -> tuple[Any, Any]:
     """Pictures of objects on patterned backgrounds, with their classes.
 
-    count: of pictures. size: (H, W) or one number. Returns images, uint8 of shape (count, H, W, 3), and labels, int64 of shape (count,): picture i
-    shows class (first + i) % len(classes). Other `first` or `seed`, other pictures.
+    count: of pictures. size: (H, W) or one number. Returns images, uint8 of shape (count, H, W, 3),
+    and labels, int64 of shape (count,): picture i shows class (first + i) % len(classes). Other
+    `first` or `seed`, other pictures.
     """
     from array import array
 

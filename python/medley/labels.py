@@ -15,8 +15,9 @@ _INTEGERS = frozenset(("bool", "uint8", "uint16", "uint32", "int8", "int16", "in
 def mix_labels(plan: _core.Plan, labels: Any, num_classes: int | None = None) -> MixedLabels:
     """Mixes class indices, integers of shape (N,) or (N, 1), one per image handed to `apply`.
 
-    plan: of the images. labels: an array or a list. num_classes: every label used must be in [0, num_classes), if they are in
-    host memory: on CUDA nothing waits for the device. -100, which losses leave out, passes.
+    plan: of the images. labels: an array or a list. num_classes: every label used must be in
+    [0, num_classes), if they are in host memory: on CUDA nothing waits for the device. -100, which
+    losses leave out, passes.
     """
     check_plan(plan)
     if num_classes is not None:
@@ -70,8 +71,8 @@ def mix_vectors(plan: _core.Plan, vectors: Any) -> Any:
 def mix_class_maps(plan: _core.Plan, maps: Any, padding: int = -1) -> Any:
     """Mixes per-pixel classes: the greatest weight wins.
 
-    plan: of the images. maps: integers of shape (N, H, W). Where a window leaves the image the class is `padding`. Returns int64 of the
-    same shape.
+    plan: of the images. maps: integers of shape (N, H, W). Where a window leaves the image the class
+    is `padding`. Returns int64 of the same shape.
     """
     check_plan(plan)
     maps = as_array(maps, "maps")

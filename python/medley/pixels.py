@@ -59,8 +59,8 @@ def apply(
     """
     check_plan(plan)
     options = _core.Options(
-        per_channel("mean", mean), per_channel("std", std), pad_mode, pad_value, threads, backend, windows,
-        max_pixel_value,
+        per_channel("mean", mean), per_channel("std", std), pad_mode, pad_value, threads, backend,
+        windows, max_pixel_value,
     )  # fmt: skip
     layout_word("layout", layout)
     if out_layout is not None:

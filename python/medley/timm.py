@@ -441,8 +441,8 @@ def rand_bbox(
     img_shape: tuple[int, ...], lam: float, margin: float = 0.0, count: int | None = None
 ) -> tuple[Any, Any, Any, Any]:
     """A box (top, bottom, left, right) of CutMix by the rule of the installed timm, or `count` of
-    them as arrays. img_shape: ends in height and width. lam: 1 - area of the box. margin: share of the box sides that the center keeps from the border. Draws come
-    from PyTorch's generator."""
+    them as arrays. img_shape: ends in height and width. lam: 1 - area of the box. margin: share of
+    the box sides that the center keeps from the border. Draws come from PyTorch's generator."""
     import numpy
 
     random = _generator()
@@ -462,7 +462,8 @@ def rand_bbox_minmax(
     img_shape: tuple[int, ...], minmax: tuple[float, float], count: int | None = None
 ) -> tuple[Any, Any, Any, Any]:
     """A box (top, bottom, left, right) inside the image with sides of min to max of its sides, or
-    `count` of them. img_shape: ends in height and width. minmax: (min, max). Draws come from PyTorch's generator."""
+    `count` of them. img_shape: ends in height and width. minmax: (min, max). Draws come from
+    PyTorch's generator."""
     if len(minmax) != 2:
         raise ValueError(f"minmax must be (min, max), got {minmax}")
     random = _generator()

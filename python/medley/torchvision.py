@@ -9,8 +9,8 @@ each other; they come back as they are, with images and labels replaced, tv_tens
 
 images: (N, C, H, W), or video (N, T, C, H, W). Of several batches of images all are mixed, with the
 same draws; beside a tv_tensors.Image or Video, plain tensors stay as they are.
-labels: classes (N,) or (N, 1), or soft labels (N, num_classes), of integers too. PIL images, and maps (N, H, W),
-boxes and key points beside the images, are refused.
+labels: classes (N,) or (N, 1), or soft labels (N, num_classes), of integers too. PIL images, and
+maps (N, H, W), boxes and key points beside the images, are refused.
 
 As in torchvision one draw serves the whole batch and the partner is the neighbour in the batch; give
 `mode="sample"` or `pairing="batch"` for more variety. Inputs are not changed. Calls count like those
