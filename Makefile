@@ -33,7 +33,8 @@ bench: bench-core  ## All speeds of this machine, into bench/results/
 	@tools/bench theory
 	@tools/bench train
 
-bench-core: deps  ## Mixing speed on this machine, into bench/results/
+bench-core: deps  ## Mixing speed on this machine, into bench/results/; AGAINST=REVISION beside it
+	@tools/bench plain $(if $(AGAINST),--against $(AGAINST))
 	@tools/bench core
 
 fuzz: deps  ## Fuzz every reader and mixing, FUZZ_SECONDS a target (default 600)

@@ -1,5 +1,6 @@
-// Mixing speed: every static method against the copy bandwidth of this machine, against LibTorch,
-// planning against mixing, memory. Prints tables and writes one JSON file.
+// Mixing speed: against plain loops and memcpy, every static method against the copy bandwidth of
+// this machine, against LibTorch, planning against mixing, memory. Prints tables and writes a JSON
+// file.
 
 #include <exception>
 #include <string>
@@ -20,9 +21,13 @@ constexpr BatchShape kShape{128, 3, 224, 224};
 struct Flags {
   std::string out;
   std::string commit = "unknown";
-  std::vector<std::string> sections = {"memory", "methods", "torch", "planning", "small"};
+  std::vector<std::string> sections = {"call",  "memory",   "plain", "methods",
+                                       "torch", "planning", "small"};
+  std::string before;
+  std::string before_name = "before";
   std::string filter;
   int rounds = 31;
+  int plain_rounds = 11;
   int threads = 2;
   bool stock_allocator = false;
   bool normal_priority = false;
@@ -36,6 +41,8 @@ int run(const Flags& flags) {
   context["scheduling"] = real_time ? "real-time" : "normal";
   context["threads"] = flags.threads;
   context["rounds"] = flags.rounds;
+  context["plain_rounds"] = flags.plain_rounds;
+  if (!flags.before.empty()) context["before"] = flags.before_name;
   context["torch"] = torch_description();
   context["torch_memory"] = flags.stock_allocator ? "stock" : "cached, huge pages";
   context["load_average_before"] = load_average();
@@ -55,12 +62,21 @@ int run(const Flags& flags) {
   fill_pixels(work.as<float>());
 
   Report report;
-  Setup setup{kShape, flags.threads, flags.rounds, flags.filter, f32_in, u8_in, out, work, {}};
+  Setup setup{kShape, flags.threads, flags.rounds, flags.filter, f32_in,
+              u8_in,  out,           work,         {},           flags.before};
   const auto wanted = [&](const char* section) {
     return std::ranges::find(flags.sections, section) != flags.sections.end();
   };
+  if (wanted("call")) run_call(setup, report);
   if (wanted("memory")) run_memory(setup, report);
-  setup.copy = measure_copies(setup, report);
+  if (wanted("plain")) {
+    setup.rounds = flags.plain_rounds;
+    run_versus_plain(setup, report);
+    setup.rounds = flags.rounds;
+  }
+  const bool only_plain = std::ranges::all_of(
+      flags.sections, [](const std::string& s) { return s == "call" || s == "plain"; });
+  if (!only_plain) setup.copy = measure_copies(setup, report);
   if (wanted("methods")) run_methods(setup, report);
   if (wanted("torch")) run_versus_torch(setup, report);
   if (wanted("planning")) run_planning(setup, report);
@@ -70,9 +86,11 @@ int run(const Flags& flags) {
   fmt::print("\nTargets\n{}load average {}\n", report.target_table(),
              context["load_average_after"].dump());
   if (!flags.out.empty()) {
-    nlohmann::ordered_json file = {{"schema", "medley.bench_core/1"}, {"context", context}};
+    const std::string stem = only_plain ? "plain" : "core";
+    nlohmann::ordered_json file = {{"schema", fmt::format("medley.bench_{}/1", stem)},
+                                   {"context", context}};
     file.update(report.json());
-    write_results(flags.out, "core", file);
+    write_results(flags.out, stem, file);
   }
   return flags.check && !report.all_met() ? 3 : 0;
 }
@@ -83,12 +101,20 @@ int run(const Flags& flags) {
 int main(int argc, char** argv) {
   medley::bench::Flags flags;
   CLI::App app("Measures mixing speed on this machine.");
-  app.add_option("--out", flags.out, "JSON file to write, or a folder for core-<processor>.json")
+  app.add_option("--out", flags.out,
+                 "JSON file to write, or a folder for core-CPU.json (plain-CPU.json)")
       ->take_last();
   app.add_option("--commit", flags.commit, "revision of the sources, kept in the file");
-  app.add_option("--sections", flags.sections, "parts to run: memory methods torch planning small")
-      ->check(CLI::IsMember({"memory", "methods", "torch", "planning", "small"}));
+  app.add_option("--sections", flags.sections,
+                 "parts to run: call memory plain methods torch planning small")
+      ->check(CLI::IsMember({"call", "memory", "plain", "methods", "torch", "planning", "small"}));
   app.add_option("--filter", flags.filter, "of the methods, only those whose name contains this");
+  app.add_option("--before", flags.before, "shared object of another revision, from bench/revision")
+      ->check(CLI::ExistingFile);
+  app.add_option("--before-name", flags.before_name, "that revision, kept in the file");
+  app.add_option("--plain-rounds", flags.plain_rounds, "rounds beside the plain loops")
+      ->check(CLI::Range(1, 10000))
+      ->capture_default_str();
   app.add_option("--rounds", flags.rounds, "samples per contender")
       ->check(CLI::Range(3, 10000))
       ->capture_default_str();

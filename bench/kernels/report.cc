@@ -32,11 +32,11 @@ void Report::add_row(const std::string& table, nlohmann::ordered_json row) {
 }
 
 void Report::expect(const std::string& what, double measured, double target, bool at_least) {
-  const bool met = at_least ? measured >= target : measured < target;
+  const bool met = at_least ? measured >= target : measured <= target;
   if (!met) ++missed_;
   targets_.push_back({{"what", what},
                       {"measured", rounded(measured)},
-                      {at_least ? "at_least" : "below", target},
+                      {at_least ? "at_least" : "at_most", target},
                       {"met", met}});
 }
 
@@ -44,7 +44,7 @@ void Report::expect_at_least(const std::string& what, double measured, double ta
   expect(what, measured, target, true);
 }
 
-void Report::expect_below(const std::string& what, double measured, double target) {
+void Report::expect_at_most(const std::string& what, double measured, double target) {
   expect(what, measured, target, false);
 }
 
@@ -59,11 +59,11 @@ std::string Report::target_table() const {
   std::string text;
   for (const auto& target : targets_) {
     const bool at_least = target.contains("at_least");
-    text +=
-        fmt::format("  {:<6} {:<44} {:>8.3g}   wanted {} {:.3g}\n",
-                    target["met"].get<bool>() ? "met" : "MISSED", target["what"].get<std::string>(),
-                    target["measured"].get<double>(), at_least ? ">=" : "<",
-                    target[at_least ? "at_least" : "below"].get<double>());
+    text += fmt::format(
+        "  {:<6} {:<70} {:>8.3g}   wanted {} {:.3g}\n",
+        target["met"].get<bool>() ? "met" : "MISSED", target["what"].get<std::string>(),
+        target["measured"].get<double>(),
+        at_least ? ">=" : "<=", target[at_least ? "at_least" : "at_most"].get<double>());
   }
   return text;
 }

@@ -19,7 +19,7 @@ class Report {
 
   /// A target and what was measured against it.
   void expect_at_least(const std::string& what, double measured, double target);
-  void expect_below(const std::string& what, double measured, double target);
+  void expect_at_most(const std::string& what, double measured, double target);
 
   [[nodiscard]] nlohmann::ordered_json json() const;
   [[nodiscard]] std::string target_table() const;

@@ -21,6 +21,7 @@ struct Setup {
   const Buffer& work;  // f32, for mixing in place
   /// The better of two copies of the output's size.
   Contender copy;
+  std::string before;  // shared object of another revision, or empty
 
   [[nodiscard]] ImageBatchView input(DType type) const {
     return {(type == DType::u8 ? u8_in : f32_in).data(), type, Layout::nchw, shape,
@@ -37,6 +38,12 @@ struct Setup {
 
 // Each checks, measures, prints a table and adds to the report.
 
+/// Against plain loops, memcpy and another revision: every way of storing, offset, size of page and
+/// instruction set. Needs nothing of the setup but rounds, filter and `before`.
+void run_versus_plain(const Setup& setup, Report& report);
+/// One call on one small image: time and allocations. To be called before anything else mixes on
+/// several threads.
+void run_call(const Setup& setup, Report& report);
 /// Memory that a call takes beyond input and output. To be called before anything else mixes, since
 /// threads keep their working memory.
 void run_memory(const Setup& setup, Report& report);

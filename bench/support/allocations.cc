@@ -11,9 +11,11 @@ namespace {
 
 std::atomic<std::int64_t> live{0};
 std::atomic<std::int64_t> peak{0};
+std::atomic<std::int64_t> blocks{0};
 
 void count(void* block) noexcept {
   const auto bytes = static_cast<std::int64_t>(malloc_usable_size(block));
+  blocks.fetch_add(1);
   const std::int64_t now = live.fetch_add(bytes) + bytes;
   std::int64_t seen = peak.load();
   while (seen < now && !peak.compare_exchange_weak(seen, now)) {
@@ -57,5 +59,6 @@ namespace medley::bench {
 std::int64_t allocated_bytes() noexcept { return live.load(); }
 void reset_allocation_peak() noexcept { peak.store(live.load()); }
 std::int64_t allocation_peak() noexcept { return peak.load(); }
+std::int64_t allocation_count() noexcept { return blocks.load(); }
 
 }  // namespace medley::bench

@@ -16,4 +16,7 @@ void reset_allocation_peak() noexcept;
 /// The most bytes alive at once since `reset_allocation_peak`.
 [[nodiscard]] std::int64_t allocation_peak() noexcept;
 
+/// How many blocks were allocated since the program began.
+[[nodiscard]] std::int64_t allocation_count() noexcept;
+
 }  // namespace medley::bench

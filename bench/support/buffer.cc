@@ -16,18 +16,23 @@ std::uint32_t scrambled(std::uint64_t i) {
 
 }  // namespace
 
-Buffer::Buffer(std::int64_t bytes) : bytes_(bytes) {
+Buffer::Buffer(std::int64_t bytes, Pages pages) : bytes_(bytes) {
   mapped_ = static_cast<std::size_t>(bytes) + 2 * kHugePage;
   mapping_ = mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapping_ == MAP_FAILED) throw std::bad_alloc();
   const auto begin = reinterpret_cast<std::uintptr_t>(mapping_);
   const std::uintptr_t aligned = (begin + kHugePage - 1) / kHugePage * kHugePage;
   data_ = reinterpret_cast<std::byte*>(aligned);
-  madvise(data_, static_cast<std::size_t>(bytes) + kHugePage, MADV_HUGEPAGE);
+  madvise(data_, static_cast<std::size_t>(bytes) + kHugePage,
+          pages == Pages::huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
   std::memset(data_, 0, static_cast<std::size_t>(bytes));
 }
 
 Buffer::~Buffer() { munmap(mapping_, mapped_); }
+
+void Buffer::forget() const noexcept {
+  madvise(data_, static_cast<std::size_t>(bytes_), MADV_DONTNEED);
+}
 
 void fill_pixels(std::span<float> values) {
   for (std::size_t i = 0; i < values.size(); ++i) {

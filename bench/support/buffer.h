@@ -6,14 +6,19 @@
 
 namespace medley::bench {
 
-/// Memory for a batch, in huge pages where the system has them, touched before use. All contenders
-/// work in such buffers.
+enum class Pages : std::uint8_t { huge, small };
+
+/// Memory for a batch, touched before use: in huge pages where the system has them, or in those of
+/// 4 KiB that programs get when they do not ask. All contenders work in such buffers.
 class Buffer {
  public:
-  explicit Buffer(std::int64_t bytes);
+  explicit Buffer(std::int64_t bytes, Pages pages = Pages::huge);
   ~Buffer();
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
+
+  /// Gives the pages back: the next access to each takes a page fault.
+  void forget() const noexcept;
 
   [[nodiscard]] std::byte* data() const noexcept { return data_; }
   [[nodiscard]] std::int64_t size() const noexcept { return bytes_; }

@@ -79,4 +79,28 @@ std::vector<Timing> measure(std::span<const Contender> contenders, const Contend
   return timings;
 }
 
+std::vector<double> best_of(std::span<const Contender> contenders, int rounds) {
+  using Clock = std::chrono::steady_clock;
+  constexpr double kSampleSeconds = 3e-4;
+  constexpr double kMostRuns = 1000;
+  std::vector<double> best(contenders.size(), HUGE_VAL);
+  const auto time = [&](const Contender& contender, int runs) {
+    if (contender.prepare) contender.prepare();
+    const Clock::time_point begin = Clock::now();
+    for (int i = 0; i < runs; ++i) contender.run();
+    return std::chrono::duration<double>(Clock::now() - begin).count() / runs;
+  };
+  for (int round = 0; round < rounds; ++round) {
+    for (std::size_t k = 0; k < contenders.size(); ++k) {
+      const std::size_t i = (k + static_cast<std::size_t>(round)) % contenders.size();
+      const double warm = time(contenders[i], 1);
+      const int runs = contenders[i].once
+                           ? 1
+                           : static_cast<int>(std::clamp(kSampleSeconds / warm, 1.0, kMostRuns));
+      best[i] = std::min(best[i], time(contenders[i], runs));
+    }
+  }
+  return best;
+}
+
 }  // namespace medley::bench

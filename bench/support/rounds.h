@@ -14,6 +14,8 @@ struct Contender {
   double bytes = 0;    // that one run must move: each needed input byte and each output byte once
   double rest_ms = 0;  // pause after a run, for threads that go on spinning
   int repeat = 1;      // runs per sample, for runs of microseconds
+  std::function<void()> prepare = {};  // untimed, before each sample of `best_of`
+  bool once = false;  // for `best_of`: one run a sample, since it has to be prepared for each
 };
 
 /// Samples of one contender, one per round; all contenders of a measurement share the rounds.
@@ -43,5 +45,10 @@ struct Spread {
 /// up and is not counted.
 [[nodiscard]] std::vector<Timing> measure(std::span<const Contender> contenders,
                                           const Contender& yardstick, int rounds);
+
+/// The shortest time of a run of each contender, in seconds. In every round all take turns, in
+/// another order, each after an untimed run of its own: caches are as it leaves them. `repeat` is
+/// chosen here.
+[[nodiscard]] std::vector<double> best_of(std::span<const Contender> contenders, int rounds);
 
 }  // namespace medley::bench

@@ -1,0 +1,67 @@
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "kernels/cases.h"
+#include "kernels/plain_batch.h"
+#include "kernels/revision.h"
+#include "kernels/sections.h"
+#include "support/allocations.h"
+
+namespace medley::bench {
+namespace {
+
+constexpr BatchShape kImages{2, 3, 32, 32};
+constexpr BatchShape kImage{1, 3, 32, 32};
+constexpr double kTargetUs = 3;
+
+}  // namespace
+
+void run_call(const Setup& setup, Report& report) {
+  const Buffer in(kImages.values() * size_of(DType::f32));
+  const Buffer out(kImage.values() * size_of(DType::f32));
+  fill_pixels(in.as<float>());
+  const ImageBatchView from = view_of(std::span<const float>(in.as<float>()), kImages);
+  const MutableImageBatchView to = mutable_view_of(out.as<float>(), kImage);
+  const MixOptions options = mix_options(DType::f32, 1);
+  std::unique_ptr<Revision> before;
+  if (!setup.before.empty()) before = std::make_unique<Revision>(setup.before);
+  fmt::print("\nOne call that mixes one image of {} with another, f32, 1 thread, best\n",
+             text_of(kImage));
+  fmt::print("  {:<10} {:>8} {:>14} {:>12} {:>10}\n", "method", "us", "allocations", "plain us",
+             before ? "before us" : "");
+  for (const char* method : {"mixup", "cutmix", "hmix", "gmix"}) {
+    MixPolicy policy;
+    policy.method = method;
+    check_against_reference(policy, from, DType::f32, options);
+    MixPlan plan = plan_for(policy, kImages.size(), kImages.count);
+    plan.entries.resize(1);
+    const PlainPlan plain(plan, options.normalise);
+    const PlainBatch batch = plain.batch(from, to);
+    std::vector<Contender> contenders = {
+        {"medley", [&] { mix(plan, from, to, options); }},
+        {"plain", [&] { mix_plainly(plain_builds().back().loop, batch, 1); }}};
+    MedleyRevisionJob job = revision_job(from, to, options);
+    void* before_plan = before ? before->plan(plan) : nullptr;
+    if (before) contenders.push_back({"before", [&] { before->mix(before_plan, job); }});
+    const std::vector<double> best = best_of(contenders, setup.rounds);
+    if (before) before->free_plan(before_plan);
+    const std::int64_t allocations = allocation_count();
+    mix(plan, from, to, options);
+    const std::int64_t made = allocation_count() - allocations;
+    fmt::print("  {:<10} {:>8.2f} {:>14} {:>12.2f} {:>10}\n", method, 1e6 * best[0], made,
+               1e6 * best[1], before ? fmt::format("{:.2f}", 1e6 * best[2]) : "");
+    nlohmann::ordered_json row = {{"method", method},
+                                  {"us", rounded(1e6 * best[0])},
+                                  {"allocations", made},
+                                  {"plain_us", rounded(1e6 * best[1])}};
+    if (before) row["before_us"] = rounded(1e6 * best[2]);
+    report.add_row("call", row);
+    report.expect_at_most(fmt::format("{}: us of a call on one 3x32x32 image", method),
+                          1e6 * best[0], kTargetUs);
+    report.expect_at_most(fmt::format("{}: allocations of that call", method),
+                          static_cast<double>(made), 0);
+  }
+}
+
+}  // namespace medley::bench
