@@ -21,8 +21,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr std::size_t kColumn = 18;  // of the table
-constexpr std::size_t kWidth = 78;   // of its second column
+constexpr std::size_t kColumn = 18;  // of the table, its second
 
 constexpr const char* kFooter =
     "Examples:\n"
@@ -142,7 +141,8 @@ std::string info_text(const ordered_json& info) {
                                  info["version"].get<std::string>());
   const auto line = [&](std::string_view name, const std::string& value) {
     if (value.empty()) return;
-    text += fmt::format("  {:{}}{}\n", name, kColumn - 2, wrap(value, kWidth, kColumn));
+    text += fmt::format("  {:{}}{}\n", name, kColumn - 2,
+                        wrap(value, text_columns() - kColumn, kColumn));
   };
   for (const ordered_json& method : info["methods"]) {
     line(method["name"].get<std::string>(), method["summary"].get<std::string>());

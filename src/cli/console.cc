@@ -1,8 +1,10 @@
 #include "cli/console.h"
 
 #include <fcntl.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -16,6 +18,10 @@
 
 namespace medley::cli {
 namespace {
+
+constexpr std::size_t kUsualColumns = 80;
+
+std::atomic<bool> reader_is_gone = false;
 
 void to_stderr(std::string_view text) {
   // Nothing is left to do when even this fails.
@@ -47,6 +53,7 @@ std::size_t utf8_length(std::string_view text) {
 
 void prepare_streams() {
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
   for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; ++descriptor) {
     if (fcntl(descriptor, F_GETFD) != -1) continue;
     // open() takes the lowest free descriptor; read-only, so that writing to it fails.
@@ -55,11 +62,20 @@ void prepare_streams() {
 }
 
 void print(std::string_view text) {
+  if (reader_is_gone) return;
   errno = 0;
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
-  if (!written || std::fflush(stdout) != 0) {
+  if (written && std::fflush(stdout) == 0) return;
+  if (errno != EPIPE) {
     throw IoError(fmt::format("cannot write to standard output: {}", std::strerror(errno)));
   }
+  reader_is_gone = true;
+}
+
+void end_like_broken_pipe() {
+  if (!reader_is_gone) return;
+  std::signal(SIGPIPE, SIG_DFL);
+  static_cast<void>(std::raise(SIGPIPE));
 }
 
 void print_error(std::string_view sentence) {
@@ -90,5 +106,11 @@ std::string printable(std::string_view text) {
 }
 
 bool stderr_is_terminal() { return isatty(STDERR_FILENO) == 1; }
+
+std::size_t terminal_columns(std::FILE* stream) {
+  winsize size{};
+  const bool known = ioctl(fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  return known ? size.ws_col : kUsualColumns;
+}
 
 }  // namespace medley::cli

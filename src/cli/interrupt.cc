@@ -17,8 +17,9 @@ extern "C" void remember_interrupt(int signal) {
 }  // namespace
 
 void watch_interrupts() {
-  std::signal(SIGINT, remember_interrupt);
-  std::signal(SIGTERM, remember_interrupt);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    if (std::signal(signal, remember_interrupt) == SIG_IGN) std::signal(signal, SIG_IGN);
+  }
 }
 
 bool interrupted() { return asked_to_stop != 0; }

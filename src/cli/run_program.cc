@@ -124,7 +124,9 @@ int run_program(int argc, char** argv, std::span<const AddCommand> add,
                 std::span<const VerbInfo> elsewhere, const std::string& footer) {
   try {
     prepare_streams();
-    return run(argc, argv, add, elsewhere, footer);
+    const int code = run(argc, argv, add, elsewhere, footer);
+    if (code == kDone) end_like_broken_pipe();
+    return code;
   } catch (const InvalidArgument& problem) {
     print_error(problem.what());
     return kUsage;

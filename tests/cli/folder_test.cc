@@ -1,5 +1,12 @@
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
 #include <filesystem>
+#include <functional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -15,6 +22,7 @@ using nlohmann::json;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::MatchesRegex;
 
 class FolderMix : public CliTest {
  protected:
@@ -168,6 +176,52 @@ TEST_F(FolderMix, ShowsProgressOnTerminalsOnly) {
   EXPECT_THAT(shown.err, HasSubstr("mixing [####################] 3/3"));
   EXPECT_THAT(mix(job).err, testing::Not(HasSubstr("mixing")));
   EXPECT_THAT(mix(job + Arguments{"--quiet"}, {.error_is_terminal = true}).err, IsEmpty());
+  EXPECT_THAT(mix(job, {.error_is_terminal = true, .columns = 20}).err,
+              HasSubstr("mixing [######] 3/3\x1b"));
+}
+
+/// Waits until the program mixes, and signals it.
+std::function<void(pid_t)> signal_when_mixing(const std::filesystem::path& folder, int signal) {
+  return [=](pid_t program) {
+    const auto is_staging = [](const std::filesystem::directory_entry& entry) {
+      return entry.path().filename().string().starts_with(".medley-");
+    };
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(2);
+    while (std::chrono::steady_clock::now() < deadline) {
+      using Entries = std::filesystem::recursive_directory_iterator;
+      if (std::any_of(Entries(folder), Entries(), is_staging)) break;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    kill(program, signal);
+  };
+}
+
+TEST_F(FolderMix, LeavesNothingWhenItIsInterrupted) {
+  const Arguments job = {"--out", "out", "--count", "100000", "--quiet"};
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    const Outcome stopped = mix(job, {.meanwhile = signal_when_mixing(folder_, signal)});
+    EXPECT_EQ(stopped.code, 1);
+    EXPECT_EQ(stopped.err, "error: interrupted; nothing was written\n");
+    EXPECT_THAT(names(), ElementsAre("in"));
+  }
+}
+
+TEST_F(FolderMix, GoesOnUnderNohup) {
+  const Outcome outcome = mix({"--out", "out", "--count", "2000", "--quiet"},
+                              {.before = [] { std::signal(SIGHUP, SIG_IGN); },
+                               .meanwhile = signal_when_mixing(folder_, SIGHUP)});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(names("out").size(), 2001);
+}
+
+TEST_F(FolderMix, SaysThatALimitOfSizesIsReached) {
+  const Outcome outcome = mix({"--out", "out", "--count", "5", "--quiet"}, {.before = [] {
+                                const rlimit limit{512, 512};
+                                setrlimit(RLIMIT_FSIZE, &limit);
+                              }});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.err, MatchesRegex("error: cannot write out/00000.\\.png: File too large\n"));
+  EXPECT_THAT(names(), ElementsAre("in"));
 }
 
 }  // namespace

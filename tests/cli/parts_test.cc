@@ -27,24 +27,47 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 TEST(ProgressLine, ShowsShareRateAndTimeLeft) {
-  EXPECT_EQ(cli::progress_line("mixing", 50, 100, 4.0),
+  const auto line = [](const char* label, std::int64_t done, std::int64_t total, double seconds) {
+    return cli::progress_line(label, done, total, seconds, "", 80);
+  };
+  EXPECT_EQ(line("mixing", 50, 100, 4.0),
             "mixing [##########----------] 50/100  12.5/s  0:04 left");
-  EXPECT_EQ(cli::progress_line("mixing", 0, 100, 4.0), "mixing [--------------------] 0/100");
-  EXPECT_EQ(cli::progress_line("x", 1, 7201, 1.0),
-            "x [--------------------] 1/7201  1.0/s  2:00:00 left");
-  EXPECT_EQ(cli::progress_line("x", 3, 3, 1.5), "x [####################] 3/3  2.0/s  0:00 left");
+  EXPECT_EQ(line("mixing", 0, 100, 4.0), "mixing [--------------------] 0/100");
+  EXPECT_EQ(line("x", 1, 7201, 1.0), "x [--------------------] 1/7201  1.0/s  2:00:00 left");
+  EXPECT_EQ(line("x", 3, 3, 1.5), "x [####################] 3/3  2.0/s  0:00 left");
+}
+
+TEST(ProgressLine, FitsTheTerminal) {
+  const auto line = [](std::size_t columns) {
+    return cli::progress_line("resnet18-cifar stochastic seed 1 epoch 1/1", 50, 100, 4.0,
+                              "loss 2.302", columns);
+  };
+  EXPECT_EQ(line(110),
+            "resnet18-cifar stochastic seed 1 epoch 1/1 [##########----------] 50/100  12.5/s  "
+            "0:04 left  loss 2.302");
+  EXPECT_EQ(line(87),
+            "resnet18-cifar stochastic seed 1 epoch 1/1 [##--] 50/100  12.5/s  0:04 left  loss "
+            "2.302");
+  EXPECT_EQ(line(79),
+            "resnet18-cifar stochastic seed 1 epoch 1/1 [####----] 50/100  12.5/s  0:04 left");
+  EXPECT_EQ(line(70), "resnet18-cifar stochastic seed 1 epoch 1/1 50/100  12.5/s  0:04 left");
+  EXPECT_EQ(line(20), "resnet18-cifar stoch");
+  for (std::size_t columns = 1; columns < 100; ++columns) EXPECT_LE(line(columns).size(), columns);
 }
 
 TEST(SweepLine, ShowsTheShareAndTheTimeOfAllRuns) {
-  EXPECT_EQ(cli::sweep_line(0.314, 102, "cutmix seed 1 epoch 173/200"),
+  EXPECT_EQ(cli::sweep_line(0.314, 102, "cutmix seed 1 epoch 173/200", 80),
             "sweep [######--------------] 31 %  1:42 left  cutmix seed 1 epoch 173/200");
-  EXPECT_EQ(cli::sweep_line(0, 0, "x"), "sweep [--------------------] 0 %  x");
+  EXPECT_EQ(cli::sweep_line(0, 0, "x", 80), "sweep [--------------------] 0 %  x");
+  EXPECT_EQ(cli::sweep_line(0.314, 102, "cutmix seed 1 epoch 173/200", 40),
+            "sweep [#####-----------] 31 %  1:42 left");
 }
 
 TEST(Wrap, BreaksAtSpacesAndIndents) {
   EXPECT_EQ(cli::wrap("one two three", 7, 2), "one two\n  three");
   EXPECT_EQ(cli::wrap("unbreakable", 3, 2), "unbreakable");
   EXPECT_EQ(cli::wrap("", 3, 2), "");
+  EXPECT_EQ(cli::wrap("a one,two,three b", 8, 1), "a\n one,two,\n three b");
 }
 
 TEST(Printable, ReplacesWhatATerminalWouldActOn) {

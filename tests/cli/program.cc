@@ -90,8 +90,9 @@ Outcome medley(const Arguments& arguments, const Setting& setting) {
   const int out_descriptor = output_descriptor(setting.output, out);
   int terminal = -1;
   int err_descriptor = err.descriptor();
+  const winsize size = {.ws_row = 25, .ws_col = setting.columns, .ws_xpixel = 0, .ws_ypixel = 0};
   if (setting.error_is_terminal &&
-      openpty(&terminal, &err_descriptor, nullptr, nullptr, nullptr) != 0) {
+      openpty(&terminal, &err_descriptor, nullptr, nullptr, &size) != 0) {
     throw std::runtime_error("no pseudo terminal");
   }
 
@@ -105,6 +106,9 @@ Outcome medley(const Arguments& arguments, const Setting& setting) {
     } else {
       dup2(out_descriptor, STDOUT_FILENO);
     }
+    // A test in the background of a script has them ignored.
+    for (const int signal : {SIGINT, SIGHUP}) std::signal(signal, SIG_DFL);
+    if (setting.before) setting.before();
     execve(argv[0], argv.data(), environment.data());
     _exit(127);
   }
@@ -112,6 +116,7 @@ Outcome medley(const Arguments& arguments, const Setting& setting) {
       setting.output == Setting::Output::full_device) {
     close(out_descriptor);
   }
+  if (setting.meanwhile) setting.meanwhile(child);
   std::string shown;
   if (terminal != -1) {
     close(err_descriptor);

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -27,7 +30,10 @@ struct Setting {
   std::filesystem::path folder = {};        ///< current folder; empty: the test's own
   std::vector<std::string> variables = {};  ///< added to the environment, "NAME=value"
   enum class Output { captured, closed, full_device, broken_pipe } output = Output::captured;
-  bool error_is_terminal = false;  ///< standard error is a pseudo terminal
+  bool error_is_terminal = false;             ///< standard error is a pseudo terminal
+  unsigned short columns = 0;                 ///< of that terminal, 0: it does not say
+  std::function<void()> before = {};          ///< in the new process, before the program starts
+  std::function<void(pid_t)> meanwhile = {};  ///< called once while the program runs
 };
 
 using Arguments = std::vector<std::string>;

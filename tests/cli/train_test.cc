@@ -1,7 +1,10 @@
 #include <algorithm>
+#include <chrono>
+#include <csignal>
 #include <filesystem>
 #include <iostream>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -366,6 +369,22 @@ TEST_F(Train, ProfilesSayWhereTheTimeGoes) {
 
 /// Exit codes of the child of the test below.
 enum : int { kGood = 0, kNoDisk = 70, kBad = 71 };
+
+TEST_F(Train, AClosedTerminalSavesAndStops) {
+  const auto hang_up = [this](pid_t program) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(2);
+    while (!fs::exists(path("run/metrics.jsonl")) && std::chrono::steady_clock::now() < deadline) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    kill(program, SIGHUP);
+  };
+  Arguments call = Arguments{"train"} + kSmall + Arguments{"--out", path("run"), "--quiet"};
+  *(std::ranges::find(call, "--epochs") + 1) = "100000";
+  const Outcome stopped = medley(call, {.meanwhile = hang_up});
+  EXPECT_EQ(stopped.code, 1);
+  EXPECT_THAT(stopped.err, HasSubstr("stopped; a checkpoint is in"));
+  EXPECT_THAT(names("run"), Contains(StartsWith("checkpoint-")));
+}
 
 TEST_F(Train, AFullDiskStopsTheRunAndLeavesTheLastCheckpoint) {
   // A disk of its own, seen by a child process only.

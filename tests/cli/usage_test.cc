@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <csignal>
 #include <ostream>
 #include <sstream>
 #include <string>
@@ -52,9 +53,27 @@ TEST(Usage, VerbHelpHasGroupsDefaultsAndTwoExamples) {
 }
 
 TEST(Usage, HelpLinesFitATerminal) {
-  for (const char* verb : {"mix", "plan", "info", "demo"}) {
-    std::istringstream lines(medley({verb, "--help"}).out);
-    for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100) << line;
+  std::vector<Arguments> calls = {{"--help"},
+                                  {"info"},
+                                  {"mix", "--help"},
+                                  {"plan", "--help"},
+                                  {"info", "--help"},
+                                  {"demo", "--help"},
+                                  {"theory", "--help"},
+                                  {"theory", "coefficients", "--help"},
+                                  {"theory", "two-moons", "--help"},
+                                  {"theory", "design", "--help"},
+                                  {"theory", "errata", "--help"},
+                                  {"theory", "figures", "--help"}};
+#ifdef MEDLEY_HAS_TRAINING
+  for (const char* verb : {"train", "eval", "sweep", "results"}) calls.push_back({verb, "--help"});
+  for (const char* topic : {"table", "check", "export", "curves"}) {
+    calls.push_back({"results", topic, "--help"});
+  }
+#endif
+  for (const Arguments& call : calls) {
+    std::istringstream lines(medley(call).out);
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80) << line;
   }
 }
 
@@ -145,17 +164,29 @@ TEST(Usage, SaysWhereHelpIs) {
   EXPECT_THAT(medley({}).err, HasSubstr("\"medley --help\""));
 }
 
+const std::vector<Arguments> kPrinting = {{"plan", "--json"}, {"plan"},           {"info"},
+                                          {"--help"},         {"plan", "--help"}, {"--version"}};
+
 TEST(Streams, FailedWritesAreFailures) {
   using Output = Setting::Output;
-  const std::vector<Arguments> calls = {{"plan", "--json"}, {"plan"},           {"info"},
-                                        {"--help"},         {"plan", "--help"}, {"--version"}};
-  for (const Arguments& call : calls) {
-    for (const Output output : {Output::closed, Output::full_device, Output::broken_pipe}) {
+  for (const Arguments& call : kPrinting) {
+    for (const Output output : {Output::closed, Output::full_device}) {
       const Outcome outcome = medley(call, {.output = output});
       EXPECT_EQ(outcome.code, 1) << call.front();
       EXPECT_THAT(outcome.err, HasSubstr("error: cannot write to standard output"));
     }
   }
+}
+
+TEST(Streams, AReaderThatWentIsNoError) {
+  for (const Arguments& call : kPrinting) {
+    const Outcome outcome = medley(call, {.output = Setting::Output::broken_pipe});
+    EXPECT_EQ(outcome.code, 128 + SIGPIPE) << call.front();
+    EXPECT_THAT(outcome.err, IsEmpty());
+  }
+  const Outcome rejected =
+      medley({"plan", "--validate", "-"}, {.input = "{}", .output = Setting::Output::broken_pipe});
+  EXPECT_EQ(rejected.code, 3) << "what the command found counts for more";
 }
 
 TEST(Streams, ColourOnlyOnTerminalsWithoutNoColor) {

@@ -11,16 +11,16 @@
 namespace medley::cli {
 namespace {
 
-constexpr int kBarWidth = 20;
 constexpr std::chrono::milliseconds kRedraw{100};
 
 }  // namespace
 
-std::string sweep_line(double share, double seconds_left, const std::string& run) {
-  const int filled = static_cast<int>(kBarWidth * std::clamp(share, 0.0, 1.0));
-  const std::string left = seconds_left > 0 ? clock_text(seconds_left) + " left  " : "";
-  return fmt::format("sweep [{:#<{}}{:-<{}}] {:.0f} %  {}{}", "", filled, "", kBarWidth - filled,
-                     100 * share, left, run);
+std::string sweep_line(double share, double seconds_left, const std::string& run,
+                       std::size_t columns) {
+  std::vector<std::string> parts = {fmt::format("{:.0f} %", 100 * share)};
+  if (seconds_left > 0) parts.push_back(clock_text(seconds_left) + " left");
+  parts.push_back(run);
+  return bar_line("sweep", std::clamp(share, 0.0, 1.0), std::move(parts), columns);
 }
 
 SweepProgress::SweepProgress(std::size_t runs, std::int64_t epochs, bool quiet)
@@ -94,7 +94,8 @@ std::string SweepProgress::line(const Run& run) const {
   for (const Run& r : runs_) done += r.done;
   const double share = done / (epochs_ * static_cast<double>(runs_.size()));
   return sweep_line(share, seconds_left(),
-                    fmt::format("{} epoch {}/{:.0f}", run.label, run.epoch, epochs_));
+                    fmt::format("{} epoch {}/{:.0f}", run.label, run.epoch, epochs_),
+                    line_columns());
 }
 
 void SweepProgress::draw(const Run& run) {

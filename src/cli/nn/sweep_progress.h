@@ -60,7 +60,8 @@ class SweepProgress {
 };
 
 /// "sweep [######--------------] 31 %  1:42 left  cutmix seed 1 epoch 173/200"; the time is left
-/// out if it is not positive.
-[[nodiscard]] std::string sweep_line(double share, double seconds_left, const std::string& run);
+/// out if it is not positive, the bar and the run where there are too few columns.
+[[nodiscard]] std::string sweep_line(double share, double seconds_left, const std::string& run,
+                                     std::size_t columns);
 
 }  // namespace medley::cli
