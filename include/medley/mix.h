@@ -52,7 +52,8 @@ struct MixOptions {
 /// In place (`in` and `out` the same memory, type and layout): allowed for plans of two sources per
 /// output without windows, resampling or conversion, over exactly this batch; needs scratch memory
 /// of one image. Any other overlap is an error, also where one has its values between the other's.
-/// Otherwise memory use is a few rows per thread.
+/// Otherwise memory use is a few rows per thread. Threads keep it for their next call, which
+/// allocates nothing if it is like the last one.
 void mix(const MixPlan& plan, const ImageBatchView& in, const MutableImageBatchView& out,
          const MixOptions& options = {});
 

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -19,16 +20,26 @@
 namespace medley {
 namespace {
 
-/// One parallel_for call. Shared with the workers, which may look at it after the call returned.
+/// One parallel_for call. Shared with the workers, which may look at it after the call returned;
+/// when they do no more, it serves another call.
 struct Job {
-  const std::function<void(std::int64_t)>* body;
-  std::int64_t count;
-  int helpers;  // how many workers may still join; guarded by the pool's mutex
+  const std::function<void(std::int64_t)>* body = nullptr;
+  std::int64_t count = 0;
+  int helpers = 0;  // how many workers may still join; guarded by the pool's mutex
   std::atomic<std::int64_t> next{0};
-  std::atomic<std::int64_t> left;
+  std::atomic<std::int64_t> left{0};
 
-  std::once_flag failed;
+  std::atomic<bool> failed{false};
   std::exception_ptr problem;  // the first one
+
+  void start(std::int64_t items, int threads, const std::function<void(std::int64_t)>& work_on) {
+    body = &work_on;
+    count = items;
+    helpers = threads - 1;
+    next = 0;
+    left = items;
+    failed = false;
+  }
 
   /// Takes items until none is left to take; true if it finished the last one.
   bool work() {
@@ -39,7 +50,7 @@ struct Job {
       try {
         (*body)(i);
       } catch (...) {
-        std::call_once(failed, [&] { problem = std::current_exception(); });
+        if (!failed.exchange(true)) problem = std::current_exception();
       }
       ++done;
     }
@@ -51,14 +62,12 @@ struct Job {
 class Pool {
  public:
   void run(std::int64_t count, int threads, const std::function<void(std::int64_t)>& body) {
-    auto job = std::make_shared<Job>();
-    job->body = &body;
-    job->count = count;
-    job->left = count;
-    job->helpers = threads - 1;
+    std::shared_ptr<Job> job;
     {
       const std::lock_guard lock(mutex_);
       start_workers(threads - 1);
+      job = idle_job();
+      job->start(count, threads, body);
       jobs_.push_back(job);
     }
     // Not all: those that may not join would only stand in line for the lock.
@@ -69,8 +78,10 @@ class Pool {
     if (!last) {
       finished_.wait(lock, [&] { return job->left.load(std::memory_order_acquire) == 0; });
     }
+    const std::exception_ptr problem = std::exchange(job->problem, nullptr);
+    job.reset();
     lock.unlock();
-    if (job->problem) std::rethrow_exception(job->problem);
+    if (problem) std::rethrow_exception(problem);
   }
 
   Pool() = default;
@@ -87,6 +98,14 @@ class Pool {
   }
 
  private:
+  /// One that nobody looks at any more. Workers let go of theirs while they hold the lock.
+  std::shared_ptr<Job> idle_job() {
+    for (const std::shared_ptr<Job>& job : known_) {
+      if (job.use_count() == 1) return job;
+    }
+    return known_.emplace_back(std::make_shared<Job>());
+  }
+
   /// Fewer if the system gives no more: the caller works as well.
   void start_workers(int wanted) {
     try {
@@ -122,7 +141,8 @@ class Pool {
   std::mutex mutex_;
   std::condition_variable wake_;
   std::condition_variable finished_;
-  std::vector<std::shared_ptr<Job>> jobs_;
+  std::vector<std::shared_ptr<Job>> jobs_;   // that have items to hand out
+  std::vector<std::shared_ptr<Job>> known_;  // and all others
   std::vector<std::thread> workers_;
   bool stop_ = false;
 };

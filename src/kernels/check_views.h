@@ -31,5 +31,7 @@ void check_input_size(const ImageBatchView& in, ImageSize size, const MixOptions
 
 /// Normalisation as one linear map per channel; empty if there is none.
 [[nodiscard]] std::vector<Affine> affine_of(const Normalise& normalise, std::int32_t channels);
+/// The same into memory that serves again.
+void affine_of(const Normalise& normalise, std::int32_t channels, std::vector<Affine>& affine);
 
 }  // namespace medley

@@ -45,6 +45,12 @@ struct LowerMask {
 }  // namespace
 
 LoweredPlan lower(const MixPlan& plan, std::int64_t images) {
+  LoweredPlan lowered;
+  lower(plan, images, lowered);
+  return lowered;
+}
+
+void lower(const MixPlan& plan, std::int64_t images, LoweredPlan& lowered) {
   // Written where it stays: copying what was written a moment ago stalls.
   const auto lower_source = [&](const Source& source, std::size_t entry, LoweredSource& to) {
     const std::int64_t image = source.index - plan.base;
@@ -57,11 +63,10 @@ LoweredPlan lower(const MixPlan& plan, std::int64_t images) {
     to.dx = source.dx;
     to.flip = source.flip ? 1 : 0;
   };
-  LoweredPlan lowered;
   lowered.size = plan.size;
   lowered.fields = plan.fields.data();
   lowered.entries.assign(plan.entries.size(), LoweredEntry{});
-  lowered.terms.resize(plan.terms.size());
+  lowered.terms.assign(plan.terms.size(), LoweredTerm{});
   for (std::size_t i = 0; i < plan.entries.size(); ++i) {
     const MixEntry& entry = plan.entries[i];
     LoweredEntry& e = lowered.entries[i];
@@ -77,7 +82,6 @@ LoweredPlan lower(const MixPlan& plan, std::int64_t images) {
       lowered.terms[at].weight = static_cast<float>(plan.terms[at].weight);
     }
   }
-  return lowered;
 }
 
 }  // namespace medley

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "core/gaussian_profile.h"
@@ -61,7 +62,7 @@ struct LoweredPlan {
 struct MixJob {
   ImageBatchView in;
   MutableImageBatchView out;
-  std::vector<Affine> affine;  // one per channel, or none
+  std::span<const Affine> affine;  // one per channel, or none
   PadMode pad_mode = PadMode::constant;
   float pad_value = 0;
   int threads = 0;
@@ -71,6 +72,8 @@ struct MixJob {
 
 /// Throws InvalidArgument if a source lies outside the `images` images of the input.
 [[nodiscard]] LoweredPlan lower(const MixPlan& plan, std::int64_t images);
+/// The same into a plan whose memory serves again.
+void lower(const MixPlan& plan, std::int64_t images, LoweredPlan& lowered);
 
 /// Weights at pixel (y, x). `row` and `column` are the Gaussian factors of y and x, `field` the
 /// field's value there; each only matters for its kind of mask.

@@ -2,7 +2,7 @@
 
 #include <cmath>
 #include <cstdint>
-#include <functional>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -41,6 +41,17 @@ void check_in_place(const LoweredPlan& plan) {
   }
 }
 
+/// What a call needs before it mixes. A thread keeps it, so that its next call allocates nothing.
+struct CallBuffers {
+  LoweredPlan lowered;
+  std::vector<Affine> affine;
+};
+
+CallBuffers& call_buffers() {
+  thread_local CallBuffers buffers;
+  return buffers;
+}
+
 }  // namespace
 
 Normalise Normalise::of_unit_range(std::span<const float> mean, std::span<const float> stddev) {
@@ -60,11 +71,14 @@ void mix(const MixPlan& plan, const ImageBatchView& in, const MutableImageBatchV
   check_view("the output", out);
   check_output(out, std::ssize(plan.entries), in.shape.channels, plan.size);
   check_input_size(in, plan.size, options);
-  const LoweredPlan lowered = lower(plan, in.shape.count);
+  CallBuffers& buffers = call_buffers();
+  LoweredPlan& lowered = buffers.lowered;
+  lower(plan, in.shape.count, lowered);
   MixJob job;
   job.in = in;
   job.out = out;
-  job.affine = affine_of(options.normalise, in.shape.channels);
+  affine_of(options.normalise, in.shape.channels, buffers.affine);
+  job.affine = buffers.affine;
   job.pad_mode = options.pad_mode;
   job.pad_value = static_cast<float>(require_finite("pad_value", options.pad_value));
   check_threads(options.threads);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/line_ops.cc"
@@ -9,6 +10,7 @@
 #include <hwy/foreach_target.h>  // must come before highway.h
 #include <hwy/highway.h>
 
+#include "kernels/cpu/cache_line.h"
 #include "kernels/cpu/simd_pixel-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -106,14 +108,92 @@ void mirror(const PixelBlock& block) {
   });
 }
 
-void stream_lines(const void* from, void* to, std::int64_t lines) {
+// ---- past the caches ----
+
+HWY_INLINE void stream_lines(const std::uint8_t* from, std::uint8_t* to, std::int64_t lines) {
   const hn::ScalableTag<std::uint8_t> d;
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-  const auto* source = static_cast<const std::uint8_t*>(from);
-  auto* target = static_cast<std::uint8_t*>(to);
-  for (std::int64_t i = 0; i < lines * 64; i += lanes) {
-    hn::Stream(hn::Load(d, source + i), d, target + i);
+  for (std::int64_t i = 0; i < lines * kLineBytes; i += lanes) {
+    hn::Stream(hn::LoadU(d, from + i), d, to + i);
   }
+}
+
+/// Streams bytes that are made a piece at a time to where they belong. The ends of the whole, parts
+/// of lines, are stored in the ordinary way.
+class LineWriter {
+ public:
+  /// Most bytes of a piece.
+  static constexpr std::int64_t kPiece = 1536;
+
+  explicit LineWriter(std::uint8_t* to)
+      : begin_(static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(to) % kLineBytes)),
+        end_(begin_),
+        target_(to - begin_) {}
+
+  /// Where to make the next piece.
+  [[nodiscard]] HWY_INLINE std::uint8_t* room() { return buffer_ + end_; }
+  /// It is made.
+  HWY_INLINE void commit(std::int64_t bytes) {
+    end_ += bytes;
+    if (end_ >= kLineBytes) flush_lines();
+  }
+  HWY_INLINE void finish() const {
+    std::memcpy(target_ + begin_, buffer_ + begin_, static_cast<std::size_t>(end_ - begin_));
+  }
+
+ private:
+  HWY_INLINE void flush_lines() {
+    std::int64_t at = 0;
+    if (begin_ > 0) {
+      at = kLineBytes;
+      std::memcpy(target_ + begin_, buffer_ + begin_, static_cast<std::size_t>(at - begin_));
+      begin_ = 0;
+    }
+    const std::int64_t lines = (end_ - at) / kLineBytes;
+    stream_lines(buffer_ + at, target_ + at, lines);
+    at += lines * kLineBytes;
+    std::memcpy(buffer_, buffer_ + at, static_cast<std::size_t>(end_ - at));
+    target_ += at;
+    end_ -= at;
+  }
+
+  alignas(kLineBytes) std::uint8_t buffer_[kPiece + kLineBytes];
+  std::int64_t begin_;  // first byte of the buffer that is ours
+  std::int64_t end_;
+  std::uint8_t* target_;  // of the buffer
+};
+
+/// make(first, count, to) makes some of n items of `size` bytes.
+template <typename Make>
+HWY_INLINE void put_items(std::int64_t n, std::int64_t size, void* out, bool stream,
+                          const Make& make) {
+  auto* to = static_cast<std::uint8_t*>(out);
+  if (!stream || size > LineWriter::kPiece) return make(0, n, to);
+  LineWriter writer(to);
+  const std::int64_t step = LineWriter::kPiece / size;
+  for (std::int64_t i = 0; i < n; i += step) {
+    const std::int64_t count = std::min(step, n - i);
+    make(i, count, writer.room());
+    writer.commit(count * size);
+  }
+  writer.finish();
+}
+
+void copy_bytes(const void* source, void* target, std::int64_t n, bool stream) {
+  const auto* from = static_cast<const std::uint8_t*>(source);
+  auto* to = static_cast<std::uint8_t*>(target);
+  const std::int64_t past =
+      static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(to) % kLineBytes);
+  const std::int64_t head = (kLineBytes - past) % kLineBytes;
+  const std::int64_t lines = n > head && stream ? (n - head) / kLineBytes : 0;
+  if (lines == 0) {
+    std::memcpy(to, from, static_cast<std::size_t>(n));
+    return;
+  }
+  const std::int64_t body = head + lines * kLineBytes;
+  std::memcpy(to, from, static_cast<std::size_t>(head));
+  stream_lines(from + head, to + head, lines);
+  std::memcpy(to + body, from + body, static_cast<std::size_t>(n - body));
 }
 
 void stream_fence() { hwy::FlushStream(); }
@@ -182,12 +262,21 @@ void gaussian_factors(double scale, float* factors, std::int64_t n) {
 // ---- rounding ----
 
 template <typename Out>
-void round(const float* values, void* target, std::int64_t n) {
-  auto* out = static_cast<Out*>(target);
+HWY_INLINE void round_all(const float* values, Out* out, std::int64_t n) {
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(Floats()));
   std::int64_t i = 0;
   for (; i + lanes <= n; i += lanes) store_floats(load_floats(values + i), out + i);
   if (i < n) store_tail(load_floats(TailBuffer<float>(values + i, n - i).values), out + i, n - i);
+}
+
+template <typename Out>
+void round(const float* values, void* out, std::int64_t n, bool stream) {
+  if (std::is_same_v<Out, float>) {
+    return copy_bytes(values, out, n * static_cast<std::int64_t>(sizeof(float)), stream);
+  }
+  put_items(n, sizeof(Out), out, stream,
+            [values](std::int64_t first, std::int64_t count, std::uint8_t* to)
+                HWY_ATTR { round_all(values + first, reinterpret_cast<Out*>(to), count); });
 }
 
 // ---- changes of layout ----
@@ -212,19 +301,27 @@ void deinterleave_as(const T* in, std::int64_t channels, T* out, std::int64_t n)
 }
 
 template <typename T>
-void interleave_as(const T* in, std::int64_t channels, T* out, std::int64_t n) {
-  std::int64_t i = 0;
-  if (channels == 3) {
-    const hn::ScalableTag<T> d;
-    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-    for (; i + lanes <= n; i += lanes) {
-      hn::StoreInterleaved3(hn::LoadU(d, in + i), hn::LoadU(d, in + n + i),
-                            hn::LoadU(d, in + 2 * n + i), d, out + 3 * i);
+void interleave_as(const Planes& planes, T* out, bool stream) {
+  const auto* from = static_cast<const T*>(planes.from);
+  const std::int64_t channels = planes.channels;
+  const std::int64_t stride = planes.stride;
+  const auto some = [=](std::int64_t first, std::int64_t n, std::uint8_t* place) HWY_ATTR {
+    const T* in = from + first;
+    T* to = reinterpret_cast<T*>(place);
+    std::int64_t i = 0;
+    if (channels == 3) {
+      const hn::ScalableTag<T> d;
+      const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+      for (; i + lanes <= n; i += lanes) {
+        hn::StoreInterleaved3(hn::LoadU(d, in + i), hn::LoadU(d, in + stride + i),
+                              hn::LoadU(d, in + 2 * stride + i), d, to + 3 * i);
+      }
     }
-  }
-  for (; i < n; ++i) {
-    for (std::int64_t c = 0; c < channels; ++c) out[i * channels + c] = in[c * n + i];
-  }
+    for (; i < n; ++i) {
+      for (std::int64_t c = 0; c < channels; ++c) to[i * channels + c] = in[c * stride + i];
+    }
+  };
+  put_items(planes.n, channels * static_cast<std::int64_t>(sizeof(T)), out, stream, some);
 }
 
 void deinterleave(const void* in, std::int64_t size, std::int64_t channels, void* out,
@@ -241,17 +338,13 @@ void deinterleave(const void* in, std::int64_t size, std::int64_t channels, void
   }
 }
 
-void interleave(const void* in, std::int64_t size, std::int64_t channels, void* out,
-                std::int64_t n) {
-  if (size == 1) {
-    interleave_as(static_cast<const std::uint8_t*>(in), channels, static_cast<std::uint8_t*>(out),
-                  n);
-  } else if (size == 2) {
-    interleave_as(static_cast<const std::uint16_t*>(in), channels, static_cast<std::uint16_t*>(out),
-                  n);
+void interleave(const Planes& planes, void* out, bool stream) {
+  if (planes.size == 1) {
+    interleave_as(planes, static_cast<std::uint8_t*>(out), stream);
+  } else if (planes.size == 2) {
+    interleave_as(planes, static_cast<std::uint16_t*>(out), stream);
   } else {
-    interleave_as(static_cast<const std::uint32_t*>(in), channels, static_cast<std::uint32_t*>(out),
-                  n);
+    interleave_as(planes, static_cast<std::uint32_t*>(out), stream);
   }
 }
 
@@ -263,7 +356,7 @@ constexpr LineOps kOps = {
     repeat,
     gaussian_factors,
     {round<std::uint8_t>, round<F16>, round<BF16>, round<float>},
-    stream_lines,
+    copy_bytes,
     stream_fence,
 };
 

@@ -19,6 +19,15 @@ struct PixelBlock {
   std::int64_t size;
 };
 
+/// Channels of n elements of `size` bytes (1, 2 or 4), each `stride` elements after the one before.
+struct Planes {
+  const void* from;
+  std::int64_t stride;
+  std::int64_t size;
+  std::int64_t channels;
+  std::int64_t n;
+};
+
 /// Loops around the mixing itself, compiled for each instruction set.
 struct LineOps {
   void (*copy)(const PixelBlock& block);
@@ -27,18 +36,17 @@ struct LineOps {
   /// out[c*n + i] = in[i*channels + c]; elements of `size` bytes (1, 2 or 4).
   void (*deinterleave)(const void* in, std::int64_t size, std::int64_t channels, void* out,
                        std::int64_t n);
-  /// The inverse: out[i*channels + c] = in[c*n + i].
-  void (*interleave)(const void* in, std::int64_t size, std::int64_t channels, void* out,
-                     std::int64_t n);
+  /// The inverse: out[i*channels + c] = element i of channel c. `stream` here and below: whole
+  /// 64-byte lines go past the caches; the output must not be an input.
+  void (*interleave)(const Planes& planes, void* out, bool stream);
   /// out[i*channels + c] = m[i]
   void (*repeat)(const float* m, std::int64_t channels, float* out, std::int64_t n);
   /// factors[d] = gaussian_factor_f32(scale, d) for d in [0, n), and a few more: `factors` has room
   /// for n + 64.
   void (*gaussian_factors)(double scale, float* factors, std::int64_t n);
   /// Rounds to the output type.
-  void (*round[4])(const float* values, void* out, std::int64_t n);
-  /// Copies whole 64-byte lines past the caches; both pointers 64-byte aligned.
-  void (*stream_lines)(const void* from, void* to, std::int64_t lines);
+  void (*round[4])(const float* values, void* out, std::int64_t n, bool stream);
+  void (*copy_bytes)(const void* from, void* to, std::int64_t n, bool stream);
   /// Orders streamed lines before later stores of this thread.
   void (*stream_fence)();
 };

@@ -182,7 +182,7 @@ void Shrinker::write(std::int32_t c, bool wrapped, std::int64_t columns, float* 
   for (std::int32_t k = 0; k < lanes; ++k) {
     ops_.shrink(source(k), taps_, slot, row_ + k * columns, columns);
   }
-  lines_.interleave(row_, sizeof(float), lanes, out, columns);
+  lines_.interleave({row_, columns, sizeof(float), lanes, columns}, out, false);
 }
 
 }  // namespace medley

@@ -23,15 +23,16 @@ void store_as(DType type, float value, std::byte* out) {
 
 }  // namespace
 
-WindowReader::WindowReader(const MixJob& job, const LineOps& ops, std::int32_t width)
+WindowReader::WindowReader(const MixJob& job, const LineOps& ops, std::int32_t width,
+                           Scratch& scratch)
     : job_(job), ops_(ops), width_(width) {
   const std::int64_t size = size_of(job.in.dtype);
   pixel_ = size * (job.in.layout == Layout::nhwc ? job.in.shape.channels : 1);
   stride_ = job.in.strides.row * size;
   dense_ = job.in.shape.width == width && stride_ == width * pixel_;
-  padding_.resize(static_cast<std::size_t>(pixel_));
+  padding_ = scratch.take<std::byte>(pixel_);
   for (std::int64_t at = 0; at < pixel_; at += size) {
-    store_as(job.in.dtype, job.pad_value, padding_.data() + at);
+    store_as(job.in.dtype, job.pad_value, padding_ + at);
   }
 }
 
@@ -131,7 +132,7 @@ void WindowReader::pad_pixels(std::int64_t begin, std::int64_t end, std::byte* r
     return;
   }
   for (std::int64_t x = begin; x < end; ++x) {
-    std::memcpy(row + x * pixel_, padding_.data(), static_cast<std::size_t>(pixel_));
+    std::memcpy(row + x * pixel_, padding_, static_cast<std::size_t>(pixel_));
   }
 }
 

@@ -2,9 +2,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "kernels/cpu/line_ops.h"
+#include "kernels/cpu/scratch.h"
 #include "kernels/lower.h"
 
 namespace medley {
@@ -13,8 +13,8 @@ namespace medley {
 /// input: one channel of it if it is planar, else all channels.
 class WindowReader {
  public:
-  /// Windows are `width` pixels wide. `job` and `ops` must stay alive.
-  WindowReader(const MixJob& job, const LineOps& ops, std::int32_t width);
+  /// Windows are `width` pixels wide. `job`, `ops` and the pieces of `scratch` must stay alive.
+  WindowReader(const MixJob& job, const LineOps& ops, std::int32_t width, Scratch& scratch);
 
   /// Rows [y, y + rows) of the window on channel c (ignored for interleaved inputs), one after the
   /// other without gaps: a pointer into the image if they lie so there, else copied to `room`.
@@ -42,10 +42,10 @@ class WindowReader {
   const MixJob& job_;
   const LineOps& ops_;
   std::int32_t width_;
-  std::int64_t pixel_;              // bytes
-  std::int64_t stride_;             // bytes from row to row of the input
-  bool dense_;                      // rows of the input lie together and have the window's width
-  std::vector<std::byte> padding_;  // one pixel of it
+  std::int64_t pixel_;   // bytes
+  std::int64_t stride_;  // bytes from row to row of the input
+  bool dense_;           // rows of the input lie together and have the window's width
+  std::byte* padding_;   // one pixel of it
 };
 
 }  // namespace medley
