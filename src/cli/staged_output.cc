@@ -1,30 +1,25 @@
 #include "cli/staged_output.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <system_error>
 
 #include <fmt/format.h>
 
+#include "data/file.h"
 #include "medley/error.h"
 
 namespace fs = std::filesystem;
 
 namespace medley::cli {
 namespace {
-
-fs::path free_name(const fs::path& folder) {
-  for (int i = 0;; ++i) {
-    fs::path name = folder / fmt::format(".medley-{}-{}.part", getpid(), i);
-    std::error_code ignored;
-    if (!fs::exists(fs::symlink_status(name, ignored))) return name;
-  }
-}
 
 [[noreturn]] void fail_write(const fs::path& path, std::string_view reason) {
   throw IoError(fmt::format("cannot write {}: {}", path.string(), reason));
@@ -36,16 +31,27 @@ void move_into_place(const fs::path& from, const fs::path& to) {
   if (problem) fail_write(to, problem.message());
 }
 
-/// Writes the file `path`; errors call it `target`.
-void write_bytes(const fs::path& path, std::span<const std::uint8_t> bytes,
-                 const fs::path& target) {
-  std::FILE* file = std::fopen(path.c_str(), "wb");
+/// Writes to an open stream, which may be null, and closes it; errors call it `target`.
+void write_bytes(std::FILE* file, std::span<const std::uint8_t> bytes, const fs::path& target) {
   if (file == nullptr) fail_write(target, std::strerror(errno));
   const bool written = std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
   const int problem = errno;
   if (std::fclose(file) != 0 || !written) {
     fail_write(target, std::strerror(written ? errno : problem));
   }
+}
+
+/// A new file. One that takes the place of another has its permissions.
+void write_new(const fs::path& path, std::span<const std::uint8_t> bytes, const fs::path& target,
+               std::optional<fs::perms> permissions = {}) {
+  const int descriptor = create_file(path);
+  if (descriptor < 0) fail_write(target, std::strerror(errno));
+  if (permissions && fchmod(descriptor, static_cast<mode_t>(*permissions)) != 0) {
+    const int problem = errno;
+    close(descriptor);
+    fail_write(target, std::strerror(problem));
+  }
+  write_bytes(fdopen(descriptor, "wb"), bytes, target);
 }
 
 /// Makes `folder` and the folders above it; returns those that were new, outermost first.
@@ -87,11 +93,13 @@ void StagedFiles::write(const fs::path& target, std::span<const std::uint8_t> by
   std::error_code ignored;
   const fs::file_status status = fs::status(target, ignored);
   if (fs::exists(status) && !fs::is_regular_file(status)) {
-    return write_bytes(target, bytes, target);
+    return write_bytes(std::fopen(target.c_str(), "wb"), bytes, target);
   }
   const fs::path place = fs::exists(status) ? fs::canonical(target) : target;
-  moves_.emplace_back(free_name(folder_of(place)), place);
-  write_bytes(moves_.back().first, bytes, target);
+  moves_.emplace_back(temporary_in(folder_of(place), kPartSuffix), place);
+  std::optional<fs::perms> permissions;
+  if (fs::exists(status)) permissions = status.permissions();
+  write_new(moves_.back().first, bytes, target, permissions);
 }
 
 void StagedFiles::commit() {
@@ -108,7 +116,7 @@ void write_staged(const fs::path& target, std::span<const std::uint8_t> bytes) {
 StagedFolder::StagedFolder(const fs::path& target) : target_(target) {
   try {
     created_ = make_folders(target);
-    staging_ = free_name(target);
+    staging_ = temporary_in(target, kPartSuffix);
     fs::create_directory(staging_);
   } catch (const fs::filesystem_error& problem) {
     clean_up();
@@ -123,7 +131,7 @@ void StagedFolder::write(const fs::path& relative, std::span<const std::uint8_t>
   std::error_code problem;
   fs::create_directories(path.parent_path(), problem);
   if (problem) fail_write(target_ / relative, problem.message());
-  write_bytes(path, bytes, target_ / relative);
+  write_new(path, bytes, target_ / relative);
 }
 
 void StagedFolder::commit() {

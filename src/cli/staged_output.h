@@ -11,8 +11,8 @@ namespace medley::cli {
 
 /// Output files that appear in full or not at all: they are written under temporary names in the
 /// folder they belong to, and renamed together. Whatever was not committed is removed. An existing
-/// file is replaced, the target of a symbolic link too; what is not a plain file (/dev/null, a
-/// pipe) is written to directly.
+/// file is replaced, the target of a symbolic link too, and its permissions are kept; what is not a
+/// plain file (/dev/null, a pipe) is written to directly.
 class StagedFiles {
  public:
   StagedFiles() = default;

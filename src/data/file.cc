@@ -3,8 +3,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
+#include <random>
 #include <string_view>
 #include <system_error>
 
@@ -65,13 +65,6 @@ class TemporaryName {
   bool moved_ = false;
 };
 
-fs::path temporary_beside(const fs::path& path) {
-  static std::atomic<unsigned> counter{0};
-  return path.parent_path() / fmt::format(".medley-{}-{}.tmp", ::getpid(), counter.fetch_add(1));
-}
-
-constexpr std::string_view kPart = ".part";
-
 bool write_all(int fd, std::span<const std::uint8_t> bytes) {
   while (!bytes.empty()) {
     const ssize_t written = ::write(fd, bytes.data(), bytes.size());
@@ -82,6 +75,15 @@ bool write_all(int fd, std::span<const std::uint8_t> bytes) {
 }
 
 }  // namespace
+
+fs::path temporary_in(const fs::path& folder, std::string_view suffix) {
+  std::random_device random;
+  return folder / fmt::format("{}{:08x}{:08x}{}", kTemporaryPrefix, random(), random(), suffix);
+}
+
+int create_file(const fs::path& name) {
+  return ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+}
 
 std::vector<std::uint8_t> read_file(const fs::path& path, std::size_t most) {
   std::error_code ignored;
@@ -116,8 +118,8 @@ void write_file(const fs::path& path, std::span<const std::uint8_t> bytes) {
   if (fs::exists(path, ignored) && !fs::is_regular_file(path, ignored)) {
     throw IoError(fmt::format("cannot write {}: it is not a regular file", path.string()));
   }
-  const fs::path name = temporary_beside(path);
-  Descriptor file(::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  const fs::path name = temporary_in(path.parent_path(), kTemporarySuffix);
+  Descriptor file(create_file(name));
   if (file.get() < 0) fail_errno("write", path);
   TemporaryName temporary(name);
   if (!write_all(file.get(), bytes) || !file.close() || !temporary.move_to(path)) {
@@ -126,19 +128,23 @@ void write_file(const fs::path& path, std::span<const std::uint8_t> bytes) {
 }
 
 void write_file_durably(const fs::path& path, std::span<const std::uint8_t> bytes) {
-  const fs::path name = path.string() + std::string(kPart);
-  Descriptor file(::open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  const fs::path name = path.string() + std::string(kPartSuffix);
+  // What a killed process left, or a link that somebody else put there.
+  if (::unlink(name.c_str()) != 0 && errno != ENOENT) fail_errno("write", path);
+  Descriptor file(create_file(name));
   if (file.get() < 0) fail_errno("write", path);
   TemporaryName temporary(name);
   if (!write_all(file.get(), bytes) || ::fsync(file.get()) != 0 || !file.close() ||
       !temporary.move_to(path)) {
     fail_errno("write", path);
   }
-  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
-  const Descriptor parent(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (parent.get() < 0 || ::fsync(parent.get()) != 0) fail_errno("flush", folder);
+  flush_folder(path.parent_path());
 }
 
-bool is_leftover(const fs::path& path) { return path.string().ends_with(kPart); }
+void flush_folder(const fs::path& folder) {
+  const fs::path name = folder.empty() ? fs::path(".") : folder;
+  const Descriptor opened(::open(name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (opened.get() < 0 || ::fsync(opened.get()) != 0) fail_errno("flush", name);
+}
 
 }  // namespace medley

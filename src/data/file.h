@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace medley {
@@ -15,6 +16,20 @@ inline constexpr std::size_t kAnySize = SIZE_MAX;
 [[nodiscard]] std::vector<std::uint8_t> read_file(const std::filesystem::path& path,
                                                   std::size_t most = kPlainSize);
 
+/// Of temporary names; a durable one is that of the file with the last behind it.
+inline constexpr std::string_view kTemporaryPrefix = ".medley-";
+inline constexpr std::string_view kTemporarySuffix = ".tmp";
+inline constexpr std::string_view kPartSuffix = ".part";
+
+/// A name that nothing has, by chance: process numbers repeat in containers, where a killed process
+/// may have left its files.
+[[nodiscard]] std::filesystem::path temporary_in(const std::filesystem::path& folder,
+                                                 std::string_view suffix);
+
+/// Opens a new file for writing; fails if anything lies under the name, a link too. Returns the
+/// descriptor, or -1 with `errno`.
+[[nodiscard]] int create_file(const std::filesystem::path& name);
+
 /// Writes under a temporary name in the same directory, then renames: after an IoError neither a
 /// temporary nor a partial file remains, and a file that was there before is untouched.
 void write_file(const std::filesystem::path& path, std::span<const std::uint8_t> bytes);
@@ -24,7 +39,8 @@ void write_file(const std::filesystem::path& path, std::span<const std::uint8_t>
 /// temporary file behind; it has one name, so that the next call replaces it.
 void write_file_durably(const std::filesystem::path& path, std::span<const std::uint8_t> bytes);
 
-/// Whether a file is such a temporary one.
-[[nodiscard]] bool is_leftover(const std::filesystem::path& path);
+/// Makes what was renamed in, added to or removed from a folder survive a crash of the machine; the
+/// empty path is the current folder. Throws IoError.
+void flush_folder(const std::filesystem::path& folder);
 
 }  // namespace medley

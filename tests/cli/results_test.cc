@@ -132,6 +132,15 @@ TEST_F(Results, CheckComparesAndWritesDocuments) {
   EXPECT_EQ(results(check).code, 3);
 }
 
+TEST_F(Results, CheckKeepsThePermissionsOfADocument) {
+  add("preactresnet18", "hmix", 1, 79.2);
+  write_file(folder_ / "page.md", "<!-- results: preactresnet18 -->\n<!-- /results -->\n");
+  const fs::perms only_mine = fs::perms::owner_read | fs::perms::owner_write;
+  fs::permissions(folder_ / "page.md", only_mine);
+  EXPECT_EQ(results({"check", "page.md", "results", "--write"}).code, 0);
+  EXPECT_EQ(fs::status(folder_ / "page.md").permissions(), only_mine);
+}
+
 TEST_F(Results, CheckRefusesBrokenDocuments) {
   add("preactresnet18", "hmix", 1, 79.2);
   const std::string open = "<!-- results: preactresnet18 -->\n";
@@ -158,6 +167,17 @@ TEST_F(Results, ExportCollectsFinishedRuns) {
   EXPECT_EQ(read_file(path("kept/cifar100/wrn28-2-none-seed1.json")),
             read_file(path("a/result.json")));
   EXPECT_EQ(results({"export", "a", "--out", "kept/cifar100"}).code, 0);
+}
+
+TEST_F(Results, ExportFollowsNoLinksThatOthersPutThere) {
+  add_run("a", made_up_result("wrn28-2", "none", 1, 73.5));
+  write_file(folder_ / "victim", "mine");
+  fs::create_directories(folder_ / "kept");
+  fs::create_symlink(path("victim"), folder_ / "kept/wrn28-2-none-seed1.json.part");
+  EXPECT_EQ(results({"export", "a", "--out", "kept"}).code, 0);
+  EXPECT_EQ(read_file(path("victim")), "mine");
+  EXPECT_EQ(read_file(path("kept/wrn28-2-none-seed1.json")), read_file(path("a/result.json")));
+  EXPECT_FALSE(fs::is_symlink(folder_ / "kept/wrn28-2-none-seed1.json"));
 }
 
 TEST_F(Results, ExportRefusesWhatIsNotFinishedOrConflicts) {
