@@ -6,8 +6,10 @@
 #include "core/check.h"
 #include "core/json.h"
 #include "core/parallel.h"
+#include "data/content_hash.h"
 #include "data/file.h"
 #include "medley/train/recipe.h"
+#include "medley/train/result.h"
 #include "nn/scorer.h"
 #include "nn/tensors.h"
 #include "nn/tf32.h"
@@ -25,13 +27,27 @@ struct Trained {
   std::vector<std::uint8_t> weights;
 };
 
+/// The weights of a finished run must be those that its result.json speaks of.
+void check_weights(const fs::path& file, std::span<const std::uint8_t> weights) {
+  const fs::path result = file.parent_path() / "result.json";
+  if (file.filename() != "weights.safetensors" || !fs::exists(result)) return;
+  const std::optional<std::string> hash = read_result(result).weights_hash;
+  const std::string found = content_hash(weights);
+  if (hash.value_or(found) != found) {
+    fail_io(fmt::format("{} is damaged or not of this run: its hash must be {}, as {} says, got {}",
+                        file.string(), *hash, result.string(), found));
+  }
+}
+
 Trained read_trained(const fs::path& file) {
   if (file.extension() == ".safetensors") {
     const fs::path recipe = file.parent_path() / "recipe.json";
     const std::vector<std::uint8_t> text = read_file(recipe);
-    return {recipe_from_json({reinterpret_cast<const char*>(text.data()), text.size()},
-                             recipe.string()),
-            read_file(file, kAnySize)};
+    Trained trained{recipe_from_json({reinterpret_cast<const char*>(text.data()), text.size()},
+                                     recipe.string()),
+                    read_file(file, kAnySize)};
+    check_weights(file, trained.weights);
+    return trained;
   }
   const Checkpoint checkpoint = read_checkpoint(file);
   const nlohmann::json json = parse_json(checkpoint.state, file.string(), JsonError::io);

@@ -1,10 +1,15 @@
 #include "nn/run_result.h"
 
+#include <filesystem>
+#include <system_error>
+
 #include <torch/version.h>
 
 #include "medley/version.h"
 
 namespace medley::nn {
+
+namespace fs = std::filesystem;
 
 std::string_view precision_of(const TrainOptions& options) {
   const Precision precision = options.device == Device::cpu ? Precision::f32 : options.precision;
@@ -25,6 +30,23 @@ RunResult result_of(const ImageData& data, const TrainOptions& options,
     result.versions.cuda = gpu->cuda;
   }
   return result;
+}
+
+RunRecord record_of(const TrainOptions& options) {
+  RunRecord record;
+  record.seed = options.seed;
+  record.data = options.data;
+  if (!options.weights.empty()) record.weights = fs::absolute(options.weights).string();
+  record.threads = options.threads;
+  record.device = options.device == Device::cuda ? "cuda" : "cpu";
+  record.precision = precision_of(options);
+  record.deterministic = options.deterministic;
+  record.version = kVersion;
+  record.libtorch = TORCH_VERSION;
+  record.command = options.command;
+  std::error_code problem;  // of a folder that was removed
+  record.directory = fs::current_path(problem).string();
+  return record;
 }
 
 }  // namespace medley::nn

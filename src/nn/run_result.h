@@ -23,4 +23,7 @@ struct Gpu {
                                   const std::vector<EpochMetrics>& metrics,
                                   const std::optional<Gpu>& gpu = {});
 
+/// What goes into run.json, as far as the options say it: without the hash of the weights.
+[[nodiscard]] RunRecord record_of(const TrainOptions& options);
+
 }  // namespace medley::nn

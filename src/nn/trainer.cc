@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -52,6 +53,9 @@ struct Position {
   double seconds = 0;  // spent on this epoch before the last resume
 };
 
+constexpr const char* kRecord = "run.json";
+constexpr const char* kPicture = "batch.png";
+
 /// Checkpoints and results hold them as JSON.
 void check_class_names(const std::vector<std::string>& names) {
   for (const std::string& name : names) {
@@ -86,18 +90,21 @@ class Run {
       // Profiles are of full batches; an epoch that is resumed may have its last one left only.
       const bool full = at_.step == 0 || at_.step + 1 < loader_.steps();
       if (!run_epoch()) return {metrics_, true};
-      if (full && !std::exchange(profiled, true)) observer_.on_profile(engine_->profile());
       const bool last = at_.epoch == recipe_.epochs;
       const bool stop = !last && observer_.stop();
       if (last || stop || is_due() || at_.epoch % options_.checkpoint_epochs == 0) save();
       folder_.write_metrics(metrics_);
+      observer_.on_epoch(metrics_.back());
+      if (full && !std::exchange(profiled, true)) observer_.on_profile(engine_->profile());
       if (stop) return {metrics_, true};
     }
     const NamedTensors average = engine_->average();
-    write_file_durably(folder_.file("weights.safetensors"),
-                       save_tensors(average.empty() ? engine_->weights() : average));
+    const std::vector<std::uint8_t> weights =
+        save_tensors(average.empty() ? engine_->weights() : average);
+    write_file_durably(folder_.file("weights.safetensors"), weights);
     RunResult result = result_of(data_, options_, metrics_, engine_->gpu());
     result.weights = start_;
+    result.weights_hash = content_hash(weights);
     result.lengthened_from = lengthened_from();
     write_result(folder_.file("result.json"), result);
     return {metrics_, false, lengthened_from()};
@@ -106,65 +113,120 @@ class Run {
  private:
   /// False if the folder holds the result of this run already.
   [[nodiscard]] bool resume_or_start() {
-    const std::string recipe = to_json(recipe_);
-    if (options_.existing == RunFolder::Existing::resume) {
-      std::vector<std::string> problems;
-      const auto found = checkpoints_.load_newest(problems);
-      for (const std::string& problem : problems) observer_.on_note(problem);
-      if (found) {
-        restore_position(found->checkpoint, found->path.string());
-        if (has_end()) {
-          note_finished();
-          return false;
-        }
-        make_engine();
-        restore_tensors(found->checkpoint, found->path.string());
-        if (at_.epoch < recipe_.epochs) {
-          check_last_batch(data_, recipe_, loader_);
-          folder_.remove_end();  // of a shorter run
-          observer_.on_note(fmt::format("goes on from {} (epoch {}, step {})", found->path.string(),
-                                        at_.epoch + 1, at_.step));
-        }
-        folder_.start();
-        folder_.write("recipe.json", recipe);
-        folder_.write_metrics(metrics_);
-        return true;
-      }
-      if (take_finished()) {
-        note_finished();
-        return false;
-      }
+    if (options_.existing != RunFolder::Existing::resume) return start();
+    record_ = read_run_record(folder_.path());
+    std::vector<std::string> problems;
+    const auto found = checkpoints_.load_newest(problems);
+    for (const std::string& problem : problems) observer_.on_note(problem);
+    if (found) {
+      restore_position(found->checkpoint, found->path.string());
+      if (!has_end()) return go_on(*found);
+    } else if (!take_finished()) {
+      check_same_as_begun();
       observer_.on_note("there is nothing to resume: starts from the beginning");
+      return start();
     }
-    check_last_batch(data_, recipe_, loader_);
+    observer_.on_note(fmt::format("{} is finished", options_.out.string()));
+    return false;
+  }
+
+  [[nodiscard]] bool go_on(const CheckpointFolder::Found& found) {
+    const std::string file = found.path.string();
+    const bool ends = at_.epoch == recipe_.epochs;
     make_engine();
-    if (!options_.weights.empty()) {
-      const std::string name = options_.weights.string();
-      const std::vector<std::uint8_t> bytes = read_file(options_.weights, kAnySize);
-      start_ = content_hash(bytes);
-      load_tensors(bytes, name, engine_->weights());
-      const NamedTensors average = engine_->average();
-      if (!average.empty()) load_tensors(bytes, name, average);
+    restore_tensors(found.checkpoint, file);
+    if (!ends) check_last_batch(data_, recipe_, loader_);
+    folder_.go_on(first_files());
+    note_lock();
+    if (!ends) {
+      folder_.remove_end();  // of a shorter run
+      observer_.on_note(
+          fmt::format("goes on from {} (epoch {}, step {})", file, at_.epoch + 1, at_.step));
     }
-    const Image picture = first_batch();
-    folder_.start();
-    folder_.remove_end();
-    folder_.write("recipe.json", recipe);
-    if (picture.size.pixels() > 0) write_png(folder_.file("batch.png"), picture);
+    std::error_code problem;  // that of a file that is not there
+    const auto size = std::filesystem::file_size(folder_.file(kPicture), problem);
+    if (problem || size == 0) write_picture(first_batch());
     folder_.write_metrics(metrics_);
     return true;
   }
 
-  void note_finished() { observer_.on_note(fmt::format("{} is finished", options_.out.string())); }
+  [[nodiscard]] bool start() {
+    check_last_batch(data_, recipe_, loader_);
+    make_engine();
+    const std::filesystem::path file = weights_to_start_from();
+    if (!file.empty()) {
+      const std::vector<std::uint8_t> bytes = read_file(file, kAnySize);
+      start_ = content_hash(bytes);
+      if (record_ && record_->weights_hash) {
+        must_equal(folder_.file(kRecord).string(), "weights of hash", *record_->weights_hash,
+                   *start_);
+      }
+      load_tensors(bytes, file.string(), engine_->weights());
+      const NamedTensors average = engine_->average();
+      if (!average.empty()) load_tensors(bytes, file.string(), average);
+    }
+    const Image picture = first_batch();
+    folder_.start(first_files());
+    note_lock();
+    write_picture(picture);
+    folder_.write_metrics(metrics_);
+    return true;
+  }
+
+  /// A run that was killed before its first checkpoint is begun again with those that it had.
+  [[nodiscard]] std::filesystem::path weights_to_start_from() const {
+    if (!options_.weights.empty() || !record_) return options_.weights;
+    return record_->weights;
+  }
+
+  void write_picture(const Image& picture) {
+    if (picture.size.pixels() > 0) {
+      write_file_durably(folder_.file(kPicture), encode_png(picture));
+    }
+  }
+
+  void note_lock() {
+    if (!folder_.lock_problem().empty()) observer_.on_note(folder_.lock_problem());
+  }
+
+  [[nodiscard]] std::vector<RunFile> first_files() const {
+    return {{"recipe.json", to_json(recipe_)}, {kRecord, to_json(record())}};
+  }
+
+  /// Of this run; if it goes on, with the command that began it.
+  [[nodiscard]] RunRecord record() const {
+    RunRecord record = record_of(options_);
+    record.weights_hash = start_;
+    if (record_) {
+      if (options_.weights.empty()) record.weights = record_->weights;
+      record.version = record_->version;
+      record.libtorch = record_->libtorch;
+      record.command = record_->command;
+      record.directory = record_->directory;
+    }
+    return record;
+  }
+
+  /// What a run that was begun here, but has no checkpoint, is to be.
+  void check_same_as_begun() const {
+    const std::filesystem::path file = folder_.file("recipe.json");
+    if (std::filesystem::exists(file)) {
+      check_same_recipe(find_recipe(file.string()), file.string());
+    }
+    if (record_) {
+      must_equal(folder_.file(kRecord).string(), "seed", record_->seed, options_.seed);
+      check_same_start(folder_.file(kRecord).string(), record_->weights_hash);
+    }
+  }
 
   [[nodiscard]] std::optional<std::int64_t> lengthened_from() const {
     return first_epochs_ < recipe_.epochs ? std::optional(first_epochs_) : std::nullopt;
   }
 
   /// --weights need not be given again, but must be the same.
-  void check_same_start(const std::string& file) const {
+  void check_same_start(const std::string& file, const std::optional<std::string>& hash) const {
     if (options_.weights.empty()) return;
-    const Json was = start_ ? Json(*start_) : Json();
+    const Json was = hash ? Json(*hash) : Json();
     must_equal(file, "weights of hash", was, content_hash(read_file(options_.weights, kAnySize)));
   }
 
@@ -174,12 +236,17 @@ class Run {
     engine_ = options_.device == Device::cuda ? make_cuda_engine(parts) : make_cpu_engine(parts);
   }
 
-  /// Whether everything that comes after the last epoch is there; it stays as it was made.
-  [[nodiscard]] bool has_end() const {
-    if (at_.epoch < recipe_.epochs || !std::filesystem::exists(folder_.file("weights.safetensors")))
-      return false;
+  /// Whether everything that comes after the last epoch is there, unharmed; it stays as it was
+  /// made.
+  [[nodiscard]] bool has_end() {
+    const std::filesystem::path weights = folder_.file("weights.safetensors");
+    if (at_.epoch < recipe_.epochs || !std::filesystem::exists(weights)) return false;
     const std::optional<RunResult> result = finished_result(folder_.path());
-    return result && result->recipe.epochs == recipe_.epochs;
+    if (!result || result->recipe.epochs != recipe_.epochs) return false;
+    if (!result->weights_hash) return true;
+    if (content_hash(read_file(weights, kAnySize)) == *result->weights_hash) return true;
+    observer_.on_note(fmt::format("{} is damaged: writes it again", weights.string()));
+    return false;
   }
 
   /// The metrics of a finished run without a checkpoint, if the folder holds one. A result of
@@ -195,6 +262,7 @@ class Run {
     }
     must_equal(file, "seed", result->seed, options_.seed);
     if (result->data != summary_of(data_, result->data.name)) {
+      check_same_choice();
       fail_argument(
           fmt::format("{} was made with other data; start anew with train --overwrite", file));
     }
@@ -209,7 +277,7 @@ class Run {
                       file, result->recipe.epochs, recipe_.epochs));
     }
     start_ = result->weights;
-    check_same_start(file);
+    check_same_start(file, start_);
     first_epochs_ = result->lengthened_from.value_or(recipe_.epochs);
     metrics_ = result->metrics;
     return true;
@@ -283,7 +351,6 @@ class Run {
     note_broken(data_.test);
     metrics_.push_back(m);
     at_ = {at_.epoch + 1, 0, 0, 0, 0};
-    observer_.on_epoch(m);
   }
 
   [[noreturn]] void diverged(double loss, double lr) const {
@@ -329,9 +396,15 @@ class Run {
     const Json json = parse_json(checkpoint.state, name, JsonError::io);
     JsonFields state(json, name);
     must_equal(file, "seed", state.at("seed"), options_.seed);
+    // Older checkpoints do not say all of what follows.
+    const Json test_data = json.value("test_data", Json(test_fingerprint_));
+    if (state.at("data") != train_fingerprint_ || test_data != test_fingerprint_) {
+      check_same_choice();
+    }
     must_equal(file, "classes", state.at("classes"), data_.classes);
     must_equal(file, "training images", state.at("images"), data_.train.count());
     must_equal(file, "training data of hash", state.at("data"), train_fingerprint_);
+    must_equal(file, "test data of hash", test_data, test_fingerprint_);
     const Recipe was = recipe_from_json(state.text("recipe"), file);
     check_same_recipe(was, file);
     if (recipe_.epochs < was.epochs) {
@@ -342,13 +415,10 @@ class Run {
     }
     first_epochs_ =
         state.has("first_epochs") ? state.whole("first_epochs", 1, was.epochs) : was.epochs;
-    // Older checkpoints do not say what follows.
-    must_equal(file, "test data of hash", json.value("test_data", Json(test_fingerprint_)),
-               test_fingerprint_);
     const Json precision = precision_of(options_);
     must_equal(file, "precision", json.value("precision", precision), precision);
     if (state.has("weights")) start_ = state.text_or_null("weights");
-    check_same_start(file);
+    check_same_start(file, start_);
     const auto note_change = [&](const char* key, const Json& is) {
       const Json before = json.value(key, is);
       if (before == is) return;
@@ -405,17 +475,34 @@ class Run {
                     file, what, was.dump(), is.dump()));
   }
 
+  /// Names the options, where other data are known to come from others.
+  void check_same_choice() const {
+    if (!record_ || record_->data.source.empty() || options_.data.source.empty()) return;
+    must_equal(folder_.file(kRecord).string(), "data", to_text(record_->data),
+               to_text(options_.data));
+  }
+
   /// A run can be lengthened, but not changed.
   void check_same_recipe(Recipe was, const std::string& file) const {
     was.epochs = recipe_.epochs;
     was.name = recipe_.name;
     was.eval_every = recipe_.eval_every;
-    if (to_json(was) != to_json(recipe_)) {
-      fail_argument(
-          fmt::format("{} was made with another recipe; leave out options that change "
-                      "it, or start anew in another folder or with train --overwrite",
-                      file));
+    const Json before = Json::parse(to_json(was));
+    const Json now = Json::parse(to_json(recipe_));
+    std::string had;
+    std::string has;
+    for (const auto& [field, value] : now.items()) {
+      const Json& other = before.at(field);
+      if (other == value) continue;
+      const char* comma = had.empty() ? "" : ", ";
+      had += fmt::format("{}{} {}", comma, field, other.dump());
+      has += fmt::format("{}{} {}", comma, field, value.dump());
     }
+    if (had.empty()) return;
+    fail_argument(
+        fmt::format("{} was made with another recipe ({}), this run has {}: leave out options that "
+                    "change it, or start anew in another folder or with train --overwrite",
+                    file, had, has));
   }
 
   const ImageData& data_;
@@ -431,6 +518,7 @@ class Run {
   std::unique_ptr<Engine> engine_;
   Position at_;
   std::int64_t first_epochs_ = recipe_.epochs;  // before the run was lengthened
+  std::optional<RunRecord> record_;             // that the folder has, if it goes on
   std::optional<std::string> start_;            // hash of the weights that it started from
   std::vector<EpochMetrics> metrics_;
   Clock::time_point saved_at_;

@@ -17,6 +17,7 @@
 #include "data/content_hash.h"
 #include "data/file.h"
 #include "medley/error.h"
+#include "train/folder.h"
 #include "train/json_fields.h"
 
 namespace medley {
@@ -133,31 +134,49 @@ Checkpoint decode_checkpoint(std::vector<std::uint8_t> bytes, std::string_view n
 void CheckpointFolder::save(std::int64_t step, const Checkpoint& checkpoint) const {
   write_file_durably(folder_ / fmt::format("{}{:010}{}", kPrefix, step, kSuffix),
                      encode_checkpoint(checkpoint));
-  std::vector<fs::path> done = files();
+  std::vector<fs::path> done;
+  try {
+    done = files();
+  } catch (const IoError&) {
+    return;  // it is saved, and those that are too old go with the next one
+  }
   std::erase_if(done, [&](const fs::path& path) { return number_of(path) > step; });
   std::error_code ignored;
   for (std::size_t i = kKept; i < done.size(); ++i) fs::remove(done[i], ignored);
 }
 
 std::vector<fs::path> CheckpointFolder::files() const {
-  std::vector<fs::path> found;
-  std::error_code problem;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder_, problem)) {
-    if (is_checkpoint(entry.path())) found.push_back(entry.path());
-  }
+  std::vector<fs::path> found = list_folder(folder_);
+  std::erase_if(found, [](const fs::path& path) { return !is_checkpoint(path); });
   std::ranges::sort(found, std::greater<>(), number_of);
   return found;
 }
 
 std::optional<CheckpointFolder::Found> CheckpointFolder::load_newest(
     std::vector<std::string>& problems) const {
+  std::optional<IoError> unreadable;
   for (const fs::path& path : files()) {
+    std::error_code ignored;
+    const fs::file_status status = fs::status(path, ignored);
+    if (fs::status_known(status) && !fs::is_regular_file(status)) {  // a pipe would be waited for
+      problems.push_back(fmt::format("{} is not a regular file", path.string()));
+      continue;
+    }
+    std::vector<std::uint8_t> bytes;
     try {
-      return Found{path, read_checkpoint(path)};
+      bytes = read_file(path, kAnySize);
+    } catch (const IoError& problem) {
+      problems.emplace_back(problem.what());
+      if (!unreadable) unreadable = problem;
+      continue;
+    }
+    try {
+      return Found{path, decode_checkpoint(std::move(bytes), path.string())};
     } catch (const IoError& problem) {
       problems.emplace_back(problem.what());
     }
   }
+  if (unreadable) throw *unreadable;
   return std::nullopt;
 }
 

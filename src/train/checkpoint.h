@@ -48,11 +48,12 @@ class CheckpointFolder {
     std::filesystem::path path;
     Checkpoint checkpoint;
   };
-  /// The newest that can be read, if there is one. What had to be passed over is added to
-  /// `problems`, a sentence each.
+  /// The newest that is whole, if there is one. What had to be passed over is added to `problems`,
+  /// a sentence each. Throws IoError if there may be one that cannot be read: a failing disk or a
+  /// lack of rights is no reason to begin anew.
   [[nodiscard]] std::optional<Found> load_newest(std::vector<std::string>& problems) const;
 
-  /// Files, newest first.
+  /// Files, newest first. Throws IoError if the folder is there and cannot be read.
   [[nodiscard]] std::vector<std::filesystem::path> files() const;
 
  private:

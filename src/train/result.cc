@@ -107,6 +107,7 @@ std::string to_json(const RunResult& r) {
   };
   if (r.precision) head["precision"] = *r.precision;
   if (r.weights) head["weights"] = *r.weights;
+  if (r.weights_hash) head["weights_hash"] = *r.weights_hash;
   if (r.lengthened_from) head["lengthened_from"] = *r.lengthened_from;
   std::string text = "{\n";
   for (const auto& [name, value] : head.items()) {
@@ -131,6 +132,7 @@ RunResult result_from_json(std::string_view text, const std::string& name) {
   if (fields.has("precision")) result.precision = fields.word("precision");
   result.versions = versions_of(fields.object("versions"));
   if (fields.has("weights")) result.weights = fields.word("weights");
+  if (fields.has("weights_hash")) result.weights_hash = fields.word("weights_hash");
   if (fields.has("lengthened_from")) {
     result.lengthened_from = fields.whole("lengthened_from", 1);
     if (*result.lengthened_from >= result.recipe.epochs) {

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -11,6 +10,7 @@
 #include "core/check.h"
 #include "data/file.h"
 #include "medley/train/result.h"
+#include "train/folder.h"
 
 namespace medley {
 namespace {
@@ -48,11 +48,7 @@ std::vector<fs::path> export_runs(std::span<const fs::path> runs, const fs::path
     }
     targets.push_back(target);
   }
-  std::error_code problem;
-  fs::create_directories(folder, problem);
-  if (problem) {
-    fail_io(fmt::format("cannot make folder {}: {}", folder.string(), problem.message()));
-  }
+  make_folder(folder);
   for (const auto& [target, run] : sources) {
     if (!fs::exists(target)) write_file_durably(target, read_file(run / "result.json"));
   }

@@ -1,5 +1,7 @@
 #include "medley/train/run_folder.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <system_error>
@@ -10,6 +12,9 @@
 #include "data/file.h"
 #include "train/checkpoint.h"
 #include "train/events.h"
+#include "train/folder.h"
+#include "train/folder_lock.h"
+#include "train/growing_file.h"
 
 namespace medley {
 namespace {
@@ -18,21 +23,32 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kEvents = "events.out.tfevents.0.medley";
 
-/// The files that a run makes; nothing else is ever removed.
-bool belongs_to_run(const fs::path& path) {
-  constexpr std::array<std::string_view, 6> kNames = {
-      "recipe.json", "metrics.jsonl", "batch.png", "weights.safetensors", "result.json", kEvents};
-  if (is_leftover(path)) return belongs_to_run(fs::path(path).replace_extension());
-  return std::ranges::find(kNames, path.filename().string()) != kNames.end() || is_checkpoint(path);
+/// Whether a run makes a file of that name.
+bool belongs_to_run(std::string_view name) {
+  constexpr std::array<std::string_view, 7> kNames = {
+      "recipe.json",         "run.json",    "metrics.jsonl", "batch.png",
+      "weights.safetensors", "result.json", kEvents};
+  return std::ranges::find(kNames, name) != kNames.end() || is_checkpoint(name);
 }
 
-std::vector<fs::path> files_of_run(const fs::path& folder) {
-  std::vector<fs::path> files;
-  std::error_code ignored;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
-    if (belongs_to_run(entry.path())) files.push_back(entry.path());
-  }
+/// Whether a killed process left it.
+bool is_leftover(std::string_view name) {
+  if (name.starts_with(kTemporaryPrefix) && name.ends_with(kTemporarySuffix)) return true;
+  return name.ends_with(kPartSuffix) &&
+         belongs_to_run(name.substr(0, name.size() - kPartSuffix.size()));
+}
+
+/// Files whose names are such; nothing else is ever removed.
+std::vector<fs::path> files_that(bool (*are)(std::string_view name), const fs::path& folder) {
+  std::vector<fs::path> files = list_folder(folder);
+  std::erase_if(files, [&](const fs::path& path) { return !are(path.filename().string()); });
   return files;
+}
+
+void remove_file(const fs::path& path) {
+  std::error_code problem;
+  fs::remove(path, problem);
+  if (problem) fail_io(fmt::format("cannot remove {}: {}", path.string(), problem.message()));
 }
 
 std::vector<ScalarEvent> events_of(const std::vector<EpochMetrics>& metrics) {
@@ -56,33 +72,56 @@ std::vector<ScalarEvent> events_of(const std::vector<EpochMetrics>& metrics) {
 
 RunFolder::RunFolder(fs::path folder, Existing existing)
     : folder_(std::move(folder)), existing_(existing) {
-  if (existing == Existing::refuse && !files_of_run(folder_).empty()) {
+  // One that cannot be written to may hold a run that is finished.
+  if (::access(folder_.c_str(), W_OK) == 0) lock();
+  if (existing == Existing::refuse && !files_that(belongs_to_run, folder_).empty()) {
     fail_argument(
         fmt::format("{} holds a run already; go on with it (--resume) or replace it (--overwrite)",
                     folder_.string()));
   }
 }
 
-void RunFolder::start() const {
-  std::error_code problem;
-  fs::create_directories(folder_, problem);
-  if (problem) {
-    fail_io(fmt::format("cannot make folder {}: {}", folder_.string(), problem.message()));
-  }
+RunFolder::~RunFolder() = default;
+
+void RunFolder::lock() { lock_ = std::make_unique<FolderLock>(folder_); }
+
+std::string RunFolder::lock_problem() const { return lock_ ? lock_->problem() : std::string(); }
+
+void RunFolder::start(const std::vector<RunFile>& files) {
+  go_on(files);
+  remove_end();
   if (existing_ != Existing::overwrite) return;
-  for (const fs::path& path : files_of_run(folder_)) fs::remove(path, problem);
+  for (const fs::path& path : files_that(belongs_to_run, folder_)) {
+    const bool is_new =
+        std::ranges::find(files, path.filename().string(), &RunFile::name) != files.end();
+    if (!is_new) remove_file(path);
+  }
+  flush_folder(folder_);
+}
+
+void RunFolder::go_on(const std::vector<RunFile>& files) {
+  if (!lock_) {
+    make_folder(folder_);
+    lock();
+    if (existing_ != Existing::overwrite && !files_that(belongs_to_run, folder_).empty()) {
+      fail_io(fmt::format("another process began a run in {} meanwhile", folder_.string()));
+    }
+  }
+  for (const RunFile& one : files) write(one.name, one.content);
+  for (const fs::path& path : files_that(is_leftover, folder_)) remove_file(path);
 }
 
 void RunFolder::remove_end() const {
-  std::error_code ignored;
-  for (const char* name : {"result.json", "weights.safetensors"}) fs::remove(file(name), ignored);
+  for (const char* name : {"result.json", "weights.safetensors"}) remove_file(file(name));
+  flush_folder(folder_);
 }
 
 void RunFolder::write_metrics(const std::vector<EpochMetrics>& metrics) const {
   std::string lines;
   for (const EpochMetrics& m : metrics) lines += metrics_line(m) + "\n";
-  write("metrics.jsonl", lines);
-  write(kEvents, encode_events(events_of(metrics)));
+  grow_file(file("metrics.jsonl"), lines);
+  // The event file begins with the time of its first event.
+  grow_file(file(kEvents), metrics.empty() ? "" : encode_events(events_of(metrics)));
 }
 
 void RunFolder::write(std::string_view name, std::string_view text) const {

@@ -12,6 +12,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "medley/error.h"
@@ -103,6 +104,25 @@ TEST_F(CheckpointFiles, ADamagedOneIsPassedOver) {
   EXPECT_EQ(folder.load_newest(problems)->checkpoint.state, "{\"i\":1}");
   ASSERT_EQ(problems.size(), 1);
   EXPECT_THAT(problems[0], testing::HasSubstr("is not a Medley checkpoint"));
+}
+
+TEST_F(CheckpointFiles, APipeOfThatNameIsNotWaitedFor) {
+  const CheckpointFolder folder(folder_);
+  folder.save(1, numbered(1));
+  ASSERT_EQ(mkfifo((folder_ / "checkpoint-0000000002.medley").c_str(), 0600), 0);
+  std::vector<std::string> problems;
+  EXPECT_EQ(folder.load_newest(problems)->checkpoint.state, "{\"i\":1}");
+  EXPECT_THAT(problems, testing::ElementsAre(testing::HasSubstr("is not a regular file")));
+}
+
+TEST_F(CheckpointFiles, OneThatCannotBeReadIsNotAbsent) {
+  const CheckpointFolder folder(folder_);
+  const fs::path name = folder_ / "checkpoint-0000000002.medley";
+  fs::create_symlink(name.filename(), name);  // leads to itself
+  std::vector<std::string> problems;
+  EXPECT_THROW((void)folder.load_newest(problems), IoError);
+  folder.save(1, numbered(1));
+  EXPECT_EQ(folder.load_newest(problems)->checkpoint.state, "{\"i\":1}");
 }
 
 TEST_F(CheckpointFiles, DamagedOnesAheadDoNotCostNewOnes) {

@@ -224,9 +224,8 @@ TEST_F(ResultFolders, HoldFilesOrRuns) {
   fs::create_directories(path_ / "empty");
   write_result(path_ / "x.json", made_up_result("wrn28-2", "none", 1, 73));
   write_result(path_ / "runs/a/result.json", made_up_result("wrn28-2", "hmix", 1, 73));
-  const RunFolder unfinished(path_ / "runs/b", RunFolder::Existing::resume);
-  unfinished.start();
-  unfinished.write("recipe.json", "{}");
+  RunFolder unfinished(path_ / "runs/b", RunFolder::Existing::resume);
+  unfinished.start({{"recipe.json", "{}"}});
   EXPECT_EQ(read(".").results.size(), 1);
   EXPECT_EQ(read("x.json").results.size(), 1);
   EXPECT_EQ(read("runs/a").results.size(), 1);

@@ -36,6 +36,7 @@ void expect_equal(const RunResult& a, const RunResult& b) {
   EXPECT_EQ(a.data, b.data);
   EXPECT_EQ(a.gpu, b.gpu);
   EXPECT_EQ(a.precision, b.precision);
+  EXPECT_EQ(a.weights_hash, b.weights_hash);
   EXPECT_EQ(a.lengthened_from, b.lengthened_from);
   EXPECT_EQ(a.versions, b.versions);
   EXPECT_EQ(a.metrics, b.metrics);
@@ -49,6 +50,7 @@ TEST(RunResults, ComeBackFromJson) {
   on_cpu.seed = std::numeric_limits<std::uint64_t>::max();
   on_cpu.gpu.reset();
   on_cpu.versions.cuda.reset();
+  on_cpu.weights_hash = "0123456789abcdef";
   on_cpu.lengthened_from = 1;
   on_cpu.metrics[0].score->ema_test_top1 = 12.5;
   on_cpu.metrics[1].score->test_top1 = 1.0 / 3;

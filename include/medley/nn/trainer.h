@@ -12,6 +12,7 @@
 #include "medley/data/dataset.h"
 #include "medley/train/recipe.h"
 #include "medley/train/run_folder.h"
+#include "medley/train/run_record.h"
 
 namespace medley::nn {
 
@@ -26,7 +27,10 @@ struct TrainOptions {
   Recipe recipe;
   std::uint64_t seed = 0;
   std::string data_name = {};  ///< for result.json: "cifar100", …
-  int threads = 0;             ///< 0: all cores
+  // For run.json; a run that goes on keeps the command that began it:
+  DataChoice data = {};
+  std::vector<std::string> command = {};
+  int threads = 0;  ///< 0: all cores
   std::filesystem::path out;
   std::filesystem::path weights;  ///< safetensors to start from; empty: drawn from the seed
   RunFolder::Existing existing = RunFolder::Existing::refuse;
@@ -61,6 +65,7 @@ class TrainObserver {
   virtual void on_epoch_start(std::int64_t /*epoch*/, std::int64_t /*steps*/) {}
   /// `loss` is that of a recent step; a GPU does not always know one yet.
   virtual void on_step(std::int64_t /*step*/, std::optional<double> /*loss*/) {}
+  /// Once the epoch's checkpoint and metrics are on disk.
   virtual void on_epoch(const EpochMetrics& /*metrics*/) {}
   /// After the first epoch, if it was asked for.
   virtual void on_profile(const StepProfile& /*profile*/) {}
@@ -75,11 +80,12 @@ struct TrainResult {
   std::optional<std::int64_t> lengthened_from = {};
 };
 
-/// Trains, writing recipe.json, metrics.jsonl, event file, batch.png, checkpoints and, at the end,
-/// weights.safetensors and result.json to `out`. The same seed, machine and number of threads give
-/// the same bits, also if the run was killed and resumed; a GPU only promises this with
-/// `deterministic`. Throws InvalidArgument, IoError, CudaError (DeviceMemoryError if only memory is
-/// missing), and Error if the loss is no longer a number; checkpoints that were written stay.
+/// Trains, writing recipe.json, run.json, metrics.jsonl, event file, batch.png, checkpoints and, at
+/// the end, weights.safetensors and result.json to `out`, which no other run can use meanwhile. The
+/// same seed, machine and number of threads give the same bits, also if the run was killed and
+/// resumed; a GPU only promises this with `deterministic`. Throws InvalidArgument, IoError,
+/// CudaError (DeviceMemoryError if only memory is missing), and Error if the loss is no longer a
+/// number; checkpoints that were written stay.
 TrainResult train(const ImageData& data, const TrainOptions& options, TrainObserver& observer);
 
 }  // namespace medley::nn

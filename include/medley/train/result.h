@@ -42,6 +42,8 @@ struct RunResult {
   std::optional<std::string> gpu = {};        ///< its name; none on a CPU
   std::optional<std::string> precision = {};  ///< of convolutions: "bf16", …; not always known
   std::optional<std::string> weights = {};    ///< hash of the file that it started from, if any
+  /// Of its weights.safetensors; older versions did not say it.
+  std::optional<std::string> weights_hash = {};
   RunVersions versions;
   /// Epochs that it had at first, if it went on to more: learning rates follow one schedule, then
   /// the other.

@@ -7,6 +7,7 @@
 
 #include "cli/console.h"
 #include "cli/interrupt.h"
+#include "medley/error.h"
 
 namespace medley::cli {
 
@@ -47,9 +48,9 @@ void TrainConsole::on_epoch(const EpochMetrics& m) {
   line += fmt::format("{:.1f} s, {:.0f} images/s", m.seconds, m.images_per_s);
   switch (lines_) {
     case Lines::json:
-      return print(metrics_line(m) + "\n");
+      return print_line(metrics_line(m));
     case Lines::text:
-      if (!quiet_) print(line + "\n");
+      if (!quiet_) print_line(line);
       return;
   }
 }
@@ -59,7 +60,7 @@ void TrainConsole::on_profile(const nn::StepProfile& profile) {
     nlohmann::ordered_json report = {{"schema", "medley.profile/1"},
                                      {"ms_per_step", profile.ms_per_step}};
     for (const auto& [name, ms] : profile.parts) report["parts_ms"][name] = ms;
-    return print(report.dump() + "\n");
+    return print_line(report.dump());
   }
   std::string line = fmt::format("{} step {:.3f} ms:", label_, profile.ms_per_step);
   for (const auto& [name, ms] : profile.parts) {
@@ -67,6 +68,16 @@ void TrainConsole::on_profile(const nn::StepProfile& profile) {
                         100 * ms / profile.ms_per_step);
   }
   print_note(line, quiet_);
+}
+
+void TrainConsole::print_line(const std::string& line) {
+  if (!output_problem_.empty()) return;
+  try {
+    print(line + "\n");
+  } catch (const IoError& problem) {
+    output_problem_ = problem.what();
+    print_note(fmt::format("{}; training goes on", output_problem_), quiet_);
+  }
 }
 
 bool TrainConsole::stop() { return interrupted(); }

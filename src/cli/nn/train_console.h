@@ -31,12 +31,18 @@ class TrainConsole : public nn::TrainObserver {
   void on_profile(const nn::StepProfile& profile) override;
   bool stop() override;
 
+  /// Why standard output takes no more lines; empty as long as it does. Training goes on without.
+  [[nodiscard]] const std::string& output_problem() const noexcept { return output_problem_; }
+
  private:
+  void print_line(const std::string& line);
+
   std::string label_;
   std::int64_t epochs_;
   Lines lines_;
   bool quiet_;
   Bar bar_;
+  std::string output_problem_;
   std::optional<Progress> progress_;
 };
 

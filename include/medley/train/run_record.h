@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace medley {
+
+/// Which data a run reads: the options of the command line.
+struct DataChoice {
+  std::string source;  ///< "cifar100:/data/cifar", as `open_data` takes it; empty if not known
+  std::optional<std::int64_t> train_images = {};  ///< of `--train-images`; none: all
+  std::optional<std::int64_t> test_images = {};
+  bool skip_broken = false;
+
+  friend bool operator==(const DataChoice&, const DataChoice&) = default;
+};
+
+/// "cifar100:/data/cifar --train-images 300"
+[[nodiscard]] std::string to_text(const DataChoice& data);
+
+/// What a run needs beside its recipe to be gone on with, and how it was begun: run.json.
+struct RunRecord {
+  std::uint64_t seed = 0;
+  DataChoice data;
+  std::string weights = {};                      ///< file that it starts from; empty: none
+  std::optional<std::string> weights_hash = {};  ///< its hash
+  std::int32_t threads = 0;                      ///< 0: all cores
+  std::string device = "cpu";                    ///< or "cuda"
+  std::string precision = "f32";
+  bool deterministic = false;
+  std::string version = {};               ///< of Medley
+  std::string libtorch = {};              ///< its version
+  std::vector<std::string> command = {};  ///< that began it, a word each
+  std::string directory = {};             ///< where that was
+
+  friend bool operator==(const RunRecord&, const RunRecord&) = default;
+};
+
+/// One object with the schema "medley.run/1".
+[[nodiscard]] std::string to_json(const RunRecord& record);
+
+/// The run.json of a folder; none if it has none. Throws IoError with the field, also for other
+/// schemas.
+[[nodiscard]] std::optional<RunRecord> read_run_record(const std::filesystem::path& folder);
+
+}  // namespace medley
