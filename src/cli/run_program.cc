@@ -22,6 +22,8 @@
 namespace medley::cli {
 namespace {
 
+std::vector<std::string> words;  // of the command line
+
 /// "mix, plan and info"
 std::string verbs_of(const CLI::App& program, const char* last) {
   const auto verbs = program.get_subcommands([](const CLI::App*) { return true; });
@@ -38,10 +40,10 @@ std::string explain(const CLI::App& program, const CLI::ParseError& problem) {
   std::string text = problem.what();
   const auto kind = static_cast<CLI::ExitCodes>(problem.get_exit_code());
   if (kind == CLI::ExitCodes::RequiredError && program.get_subcommands().empty()) {
-    const std::vector<std::string> words = program.remaining();
-    return words.empty() ? fmt::format("a verb is needed: {}", verbs_of(program, "or"))
-                         : fmt::format("there is no verb \"{}\", only {}", words.front(),
-                                       verbs_of(program, "and"));
+    const std::vector<std::string> rest = program.remaining();
+    return rest.empty() ? fmt::format("a verb is needed: {}", verbs_of(program, "or"))
+                        : fmt::format("there is no verb \"{}\", only {}", rest.front(),
+                                      verbs_of(program, "and"));
   }
   if (kind == CLI::ExitCodes::ExtrasError) {
     return fmt::format("not expected here: {}", fmt::join(program.remaining(true), " "));
@@ -56,12 +58,12 @@ std::string explain(const CLI::App& program, const CLI::ParseError& problem) {
 /// The last verb or topic of the command line that was understood, with those above it: "medley
 /// theory coefficients".
 std::string understood(const CLI::App& program) {
-  std::string words = program.get_name();
+  std::string verbs = program.get_name();
   for (const CLI::App* app = &program; !app->get_subcommands().empty();) {
     app = app->get_subcommands().front();
-    words += ' ' + app->get_name();
+    verbs += ' ' + app->get_name();
   }
-  return words;
+  return verbs;
 }
 
 /// The first option without a value after its "=", for which CLI11 would take the next argument.
@@ -122,6 +124,7 @@ int run(int argc, char** argv, std::span<const AddCommand> add, std::span<const 
 
 int run_program(int argc, char** argv, std::span<const AddCommand> add,
                 std::span<const VerbInfo> elsewhere, const std::string& footer) {
+  words.assign(argv, argv + argc);
   try {
     prepare_streams();
     const int code = run(argc, argv, add, elsewhere, footer);
@@ -137,5 +140,7 @@ int run_program(int argc, char** argv, std::span<const AddCommand> add,
   }
   return kFailed;
 }
+
+const std::vector<std::string>& command_line() { return words; }
 
 }  // namespace medley::cli

@@ -2,6 +2,7 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "cli/command.h"
 
@@ -18,5 +19,8 @@ struct VerbInfo {
 };
 [[nodiscard]] int run_program(int argc, char** argv, std::span<const AddCommand> add,
                               std::span<const VerbInfo> elsewhere, const std::string& footer);
+
+/// The words of the command line, once `run_program` has begun.
+[[nodiscard]] const std::vector<std::string>& command_line();
 
 }  // namespace medley::cli

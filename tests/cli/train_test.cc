@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "cli/program.h"
+#include "medley/train/run_folder.h"
 
 namespace medley::cli_test {
 namespace {
@@ -104,6 +105,142 @@ TEST_F(Train, StartsAnewWhereNothingIsToResume) {
   const Outcome outcome = train("run", {"--resume"});
   EXPECT_EQ(outcome.code, 0);
   EXPECT_THAT(outcome.err, HasSubstr("nothing to resume"));
+}
+
+/// Takes away all but the first checkpoint, as if the run had been killed in its second epoch.
+void undo(const fs::path& run) {
+  for (const char* end : {"result.json", "weights.safetensors"}) fs::remove(run / end);
+  std::vector<fs::path> checkpoints;
+  for (const auto& entry : fs::directory_iterator(run)) {
+    if (entry.path().extension() == ".medley" && entry.path().stem() != "events.out.tfevents.0") {
+      checkpoints.push_back(entry.path());
+    }
+  }
+  std::sort(checkpoints.begin(), checkpoints.end());
+  for (std::size_t i = 1; i < checkpoints.size(); ++i) fs::remove(checkpoints[i]);
+}
+
+TEST_F(Train, GoesOnWithWhatTheFolderSays) {
+  ASSERT_EQ(
+      train("run", {"--method", "hmix", "--lr", "0.05", "--threads", "1", "--train-images", "36"})
+          .code,
+      0);
+  const std::string weights = read_file(path("run/weights.safetensors"));
+  const std::string recipe = read_file(path("run/recipe.json"));
+  const auto record = nlohmann::json::parse(read_file(path("run/run.json")));
+  EXPECT_EQ(record["seed"], 1);
+  EXPECT_EQ(record["data"]["source"], kSmall[1]);
+  EXPECT_EQ(record["data"]["train_images"], 36);
+  EXPECT_EQ(record["command"][1], "train");
+  EXPECT_FALSE(record["version"].get<std::string>().empty());
+  undo(path("run"));
+  const fs::path elsewhere = folder_ / "elsewhere";
+  fs::create_directory(elsewhere);
+  const Outcome bare = medley({"train", "--out", path("run"), "--resume"}, {.folder = elsewhere});
+  ASSERT_EQ(bare.code, 0) << bare.err;
+  EXPECT_THAT(bare.err, AllOf(HasSubstr("(epoch 2, step 0)"), HasSubstr("(seed 1)")));
+  EXPECT_EQ(read_file(path("run/weights.safetensors")), weights);
+  EXPECT_EQ(read_file(path("run/recipe.json")), recipe);
+  EXPECT_THAT(medley({"train", "--out", path("run"), "--resume"}).err, HasSubstr("is finished"));
+  // What differs is named with both values.
+  undo(path("run"));
+  const auto refused = [&](const Arguments& more, const char* why) {
+    const Outcome outcome = medley(Arguments{"train", "--out", path("run"), "--resume"} + more);
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_THAT(outcome.err, HasSubstr(why));
+  };
+  refused({"--lr", "0.01"}, "(lr 0.05), this run has lr 0.01");
+  refused({"--seed", "2"}, "seed 1, this run has 2");
+  refused({"--train-images", "20"},
+          "data \"synthetic:train=40,test=20,size=16,classes=4 --train-images 36\", this run has "
+          "\"synthetic:train=40,test=20,size=16,classes=4 --train-images 20\"");
+  const Outcome longer = medley({"train", "--out", path("run"), "--resume", "--epochs", "3"});
+  EXPECT_EQ(longer.code, 0) << longer.err;
+  EXPECT_THAT(read_file(path("run/recipe.json")), HasSubstr("\"epochs\": 3"));
+}
+
+TEST_F(Train, NeedsTheDataOfRunsThatDoNotSayThem) {
+  ASSERT_EQ(train("run").code, 0);
+  fs::remove(folder_ / "run/run.json");  // as older versions made them
+  const Outcome bare = medley({"train", "--out", path("run"), "--resume"});
+  EXPECT_EQ(bare.code, 2);
+  EXPECT_THAT(bare.err, AllOf(HasSubstr("without run.json"), HasSubstr("--data")));
+  EXPECT_EQ(train("run", {"--resume"}).code, 0);
+}
+
+TEST_F(Train, GoesOnWithoutAnyoneToListen) {
+  const auto with_output = [&](const std::string& out, Setting::Output output,
+                               const Arguments& more) {
+    return medley(Arguments{"train"} + kSmall + Arguments{"--out", path(out)} + more,
+                  {.output = output});
+  };
+  using Output = Setting::Output;
+  const Outcome gone = with_output("gone", Output::broken_pipe, {});
+  EXPECT_EQ(gone.code, 128 + SIGPIPE) << gone.err;
+  EXPECT_THAT(names("gone"), Contains("result.json"));
+  const Outcome full = with_output("full", Output::full_device, {});
+  EXPECT_EQ(full.code, 0) << full.err;
+  EXPECT_THAT(full.err, AllOf(HasSubstr("standard output"), HasSubstr("training goes on")));
+  EXPECT_THAT(names("full"), Contains("result.json"));
+  EXPECT_EQ(with_output("closed", Output::closed, {"--quiet"}).err, "");
+  // The lines are what --json is for.
+  const Outcome lines = with_output("lines", Output::full_device, {"--json"});
+  EXPECT_EQ(lines.code, 1);
+  EXPECT_THAT(lines.err, AllOf(HasSubstr("the run is finished"), HasSubstr("lines/metrics.jsonl")));
+  EXPECT_THAT(names("lines"), Contains("result.json"));
+}
+
+TEST_F(Train, IsAloneInItsFolder) {
+  ASSERT_EQ(train("run").code, 0);
+  undo(path("run"));
+  {
+    const RunFolder holder(path("run"), RunFolder::Existing::resume);
+    for (const char* how : {"--resume", "--overwrite"}) {
+      const Outcome outcome = train("run", {how});
+      EXPECT_EQ(outcome.code, 1);
+      EXPECT_THAT(outcome.err,
+                  HasSubstr("run is in use by process " + std::to_string(getpid()) + " on host "));
+    }
+    EXPECT_EQ(train("run").code, 1);
+    // Looking is free.
+    EXPECT_EQ(medley({"eval", "--data", kSmall[1], "--checkpoint",
+                      path("run/checkpoint-0000000004.medley")})
+                  .code,
+              0);
+    EXPECT_THAT(medley({"results", "table", path("run")}).err, HasSubstr("holds no result of"));
+  }
+  EXPECT_EQ(train("run", {"--resume"}).code, 0);
+}
+
+TEST_F(Train, SweepsLeaveRunsThatOthersTrain) {
+  fs::create_directories(folder_ / "all/none-seed1");
+  const RunFolder holder(path("all/none-seed1"), RunFolder::Existing::resume);
+  const Outcome outcome =
+      medley(Arguments{"sweep"} + Arguments(kSmall.begin(), kSmall.end() - 2) +
+             Arguments{"--methods", "none", "--seeds", "1", "--out", path("all")});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("none-seed1 is in use by process"));
+}
+
+TEST_F(Train, FollowsNoLinksThatOthersPutThere) {
+  ASSERT_EQ(train("run").code, 0);
+  undo(path("run"));
+  write_file(folder_ / "victim", "mine");
+  for (const char* name : {"recipe.json.part", "run.json.part", "result.json.part",
+                           "weights.safetensors.part", "batch.png.part"}) {
+    fs::create_symlink(path("victim"), folder_ / "run" / name);
+  }
+  fs::remove(folder_ / "run/batch.png");
+  EXPECT_EQ(train("run", {"--resume"}).code, 0);
+  EXPECT_EQ(read_file(path("victim")), "mine");
+  EXPECT_FALSE(fs::is_symlink(folder_ / "run/result.json"));
+}
+
+TEST_F(Train, TakesAFolderWithAFileNamedPart) {
+  fs::create_directory(folder_ / "run");
+  write_file(folder_ / "run/.part", "mine");
+  EXPECT_EQ(train("run").code, 0);
+  EXPECT_EQ(read_file(path("run/.part")), "mine");
 }
 
 TEST_F(Train, StartsFromWeights) {
@@ -404,7 +541,7 @@ TEST_F(Train, AFullDiskStopsTheRunAndLeavesTheLastCheckpoint) {
     const bool stopped = full.code == 1 && full.err.find("No space left") != std::string::npos;
     const std::string lines = read_file(path("disk/run/metrics.jsonl"));
     const bool kept = std::count(lines.begin(), lines.end(), '\n') == 2 &&
-                      names("disk/run").size() == 6;  // nothing half-written
+                      names("disk/run").size() == 7;  // nothing half-written
     mount("tmpfs", path("disk").c_str(), "tmpfs", MS_REMOUNT, "size=9m");
     const Outcome resumed = medley(longer + Arguments{"--resume"});
     const bool went_on =

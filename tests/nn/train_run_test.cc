@@ -16,6 +16,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <nlohmann/json.hpp>
@@ -167,6 +168,179 @@ TEST_F(Runs, UseTheGoodCheckpointIfTheNewestIsDamaged) {
   EXPECT_FALSE(train(data_, in("hurt", RunFolder::Existing::resume), patient).stopped);
   EXPECT_THAT(patient.notes, testing::Contains(testing::HasSubstr("damaged")));
   EXPECT_EQ(result(root_ / "whole"), result(root_ / "hurt"));
+}
+
+/// Calls something after every epoch.
+class AfterEpochs : public TrainObserver {
+ public:
+  explicit AfterEpochs(std::function<void()> call) : call_(std::move(call)) {}
+  void on_note(const std::string& sentence) override { notes.push_back(sentence); }
+  void on_epoch(const EpochMetrics& /*metrics*/) override { call_(); }
+
+  std::vector<std::string> notes;
+
+ private:
+  std::function<void()> call_;
+};
+
+TEST_F(Runs, AreSavedBeforeAnyoneHearsOfIt) {
+  run(in("whole"));
+  AfterEpochs failing([] { throw IoError("cannot write to standard output"); });
+  EXPECT_THROW(train(data_, in("a"), failing), IoError);
+  EXPECT_EQ(read_metrics(root_ / "a/metrics.jsonl").size(), 1);
+  AfterEpochs silent([] {});
+  train(data_, in("a", RunFolder::Existing::resume), silent);
+  EXPECT_THAT(silent.notes, testing::Contains(testing::HasSubstr("(epoch 2, step 0)")));
+  EXPECT_EQ(result(root_ / "whole"), result(root_ / "a"));
+}
+
+TEST_F(Runs, KeepOthersOutOfTheirFolder) {
+  run(in("whole"));
+  AfterEpochs intruder([&] {
+    for (const auto existing : {RunFolder::Existing::refuse, RunFolder::Existing::resume,
+                                RunFolder::Existing::overwrite}) {
+      TrainOptions other = in("a", existing);
+      other.seed = 77;
+      EXPECT_THAT([&] { run(other); },
+                  testing::ThrowsMessage<IoError>(testing::HasSubstr("is in use by process")));
+    }
+  });
+  train(data_, in("a"), intruder);
+  EXPECT_EQ(result(root_ / "whole"), result(root_ / "a"));
+  EXPECT_FALSE(fs::exists(root_ / "a/.lock"));
+}
+
+TEST_F(Runs, AreKeptWhereTheirFolderCannotBeRead) {
+  run(in("a"));
+  const std::string before = result(root_ / "a") + bytes_of(root_ / "a/result.json");
+  rlimit limit{};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  for (const auto existing :
+       {RunFolder::Existing::refuse, RunFolder::Existing::resume, RunFolder::Existing::overwrite}) {
+    TrainOptions other = in("a", existing);
+    other.seed = 77;
+    const rlimit none{0, limit.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &none);
+    EXPECT_THROW(run(other), IoError);
+    setrlimit(RLIMIT_NOFILE, &limit);
+    EXPECT_EQ(result(root_ / "a") + bytes_of(root_ / "a/result.json"), before);
+  }
+}
+
+TEST_F(Runs, DrawTheirFirstBatchAgainWhereItIsLost) {
+  run(in("whole"));
+  const std::string picture = bytes_of(root_ / "whole/batch.png");
+  Stopper stopper(8);
+  train(data_, in("a"), stopper);
+  EXPECT_EQ(bytes_of(root_ / "a/batch.png"), picture);
+  std::ofstream(root_ / "a/batch.png", std::ios::trunc).flush();
+  Stopper again(4);
+  train(data_, in("a", RunFolder::Existing::resume), again);
+  EXPECT_EQ(bytes_of(root_ / "a/batch.png"), picture);
+  fs::remove(root_ / "a/batch.png");
+  run(in("a", RunFolder::Existing::resume));
+  EXPECT_EQ(bytes_of(root_ / "a/batch.png"), picture);
+  EXPECT_EQ(result(root_ / "whole"), result(root_ / "a"));
+}
+
+TEST_F(Runs, MendMetricsThatACrashTore) {
+  run(in("whole"));
+  Stopper stopper(14);
+  train(data_, in("a"), stopper);
+  for (const char* name : {"metrics.jsonl", "events.out.tfevents.0.medley"}) {
+    const fs::path file = root_ / "a" / name;
+    fs::resize_file(file, fs::file_size(file) - 20);
+  }
+  run(in("a", RunFolder::Existing::resume));
+  EXPECT_EQ(result(root_ / "whole"), result(root_ / "a"));
+  EXPECT_EQ(fs::file_size(root_ / "whole/events.out.tfevents.0.medley"),
+            fs::file_size(root_ / "a/events.out.tfevents.0.medley"));
+}
+
+TEST_F(Runs, SayHowTheyWereBegun) {
+  TrainOptions options = in("a");
+  options.data = {kData, {}, {}, false};
+  options.command = {"medley", "train"};
+  Stopper stopper(1);
+  train(data_, options, stopper);
+  RunRecord record = read_run_record(root_ / "a").value();
+  EXPECT_EQ(record.seed, 5);
+  EXPECT_EQ(record.data, options.data);
+  EXPECT_EQ(record.threads, 1);
+  EXPECT_EQ(record.device, "cpu");
+  EXPECT_EQ(record.command, options.command);
+  EXPECT_FALSE(record.version.empty());
+  EXPECT_EQ(record.directory, fs::current_path());
+  options.existing = RunFolder::Existing::resume;
+  options.command = {"another"};
+  Stopper again(1);
+  train(data_, options, again);
+  EXPECT_EQ(read_run_record(root_ / "a"), record);
+}
+
+TEST_F(Runs, WithoutACheckpointAreStillWhatTheyWereBegunAs) {
+  Stopper stopper(1);
+  train(data_, in("a"), stopper);
+  remove_checkpoints("a");
+  const auto refuses = [&](const TrainOptions& other, const char* why) {
+    EXPECT_THAT([&] { run(other); },
+                testing::ThrowsMessage<InvalidArgument>(testing::HasSubstr(why)));
+  };
+  TrainOptions other = in("a", RunFolder::Existing::resume);
+  other.seed = 6;
+  refuses(other, "run.json was made with seed 5, this run has 6");
+  other = in("a", RunFolder::Existing::resume);
+  other.recipe.lr = 0.5;
+  other.recipe.mix.method = "mixup";
+  refuses(other, "method \"hmix\"), this run has lr 0.5, method \"mixup\"");
+  run(in("whole"));
+  run(in("a", RunFolder::Existing::resume));
+  EXPECT_EQ(result(root_ / "whole"), result(root_ / "a"));
+}
+
+TEST_F(Runs, WithoutACheckpointStartFromTheSameWeights) {
+  options_.recipe.epochs = 1;
+  run(in("first"));
+  TrainOptions options = in("a");
+  options.weights = root_ / "first/weights.safetensors";
+  options.seed = 9;
+  Stopper stopper(1);
+  train(data_, options, stopper);
+  remove_checkpoints("a");
+  TrainOptions whole = options;
+  whole.out = root_ / "whole";
+  run(whole);
+  options.existing = RunFolder::Existing::resume;
+  options.weights.clear();  // need not be given again
+  run(options);
+  EXPECT_EQ(result(root_ / "whole"), result(root_ / "a"));
+  remove_checkpoints("a");
+  fs::remove(root_ / "a/result.json");
+  std::ofstream(root_ / "first/weights.safetensors", std::ios::app) << "x";
+  EXPECT_THAT([&] { run(options); },
+              testing::ThrowsMessage<InvalidArgument>(testing::HasSubstr("weights of hash")));
+}
+
+TEST_F(Runs, WithHarmedWeightsAreNoticed) {
+  run(in("a"));
+  const fs::path file = root_ / "a/weights.safetensors";
+  const std::string whole = bytes_of(file);
+  std::string hurt = whole;
+  hurt[hurt.size() - 5] = static_cast<char>(hurt[hurt.size() - 5] ^ 1);
+  std::ofstream(file, std::ios::binary) << hurt;
+  EXPECT_THAT([&] { (void)evaluate_file(file, data_, 1); },
+              testing::ThrowsMessage<IoError>(testing::HasSubstr("is damaged")));
+  // The checkpoint has them still.
+  AfterEpochs silent([] {});
+  train(data_, in("a", RunFolder::Existing::resume), silent);
+  EXPECT_THAT(silent.notes, testing::Contains(testing::HasSubstr("is damaged: writes it again")));
+  EXPECT_EQ(bytes_of(file), whole);
+  // Older results say nothing of them.
+  RunResult older = read_result(root_ / "a/result.json");
+  older.weights_hash.reset();
+  write_result(root_ / "a/result.json", older);
+  std::ofstream(file, std::ios::binary) << hurt;
+  EXPECT_EQ(evaluate_file(file, data_, 1).count, 20);
 }
 
 TEST_F(Runs, AreNotRepeatedOnceFinished) {
@@ -456,8 +630,13 @@ bool run_and_kill(const fs::path& out, std::chrono::milliseconds delay) {
     const int null = open("/dev/null", O_WRONLY);
     dup2(null, 1);
     dup2(null, 2);
+    const char* often = "0.0005";        // minutes
+    if (fs::exists(out / "run.json")) {  // which says the rest
+      execl(MEDLEY_NN_PROGRAM, "medley", "train", "--checkpoint-minutes", often, "--resume",
+            "--out", out.c_str(), nullptr);
+    }
     execl(MEDLEY_NN_PROGRAM, "medley", "train", "--data", kData, "--epochs", "3", "--batch", "10",
-          "--method", "hmix", "--seed", "5", "--threads", "1", "--checkpoint-minutes", "0.0005",
+          "--method", "hmix", "--seed", "5", "--threads", "1", "--checkpoint-minutes", often,
           "--resume", "--out", out.c_str(), nullptr);
     _exit(127);
   }
@@ -475,7 +654,7 @@ bool run_and_kill(const fs::path& out, std::chrono::milliseconds delay) {
 }
 
 TEST_F(Runs, GiveTheSameBitsHoweverOftenTheyAreKilled) {
-  constexpr int kKills = 20;
+  constexpr int kKills = 25;
   run(in("whole"));
   // How long a run takes here, so that the kills fall all over it.
   const auto start = std::chrono::steady_clock::now();
@@ -494,6 +673,13 @@ TEST_F(Runs, GiveTheSameBitsHoweverOftenTheyAreKilled) {
       ++kills;
     }
     EXPECT_EQ(result(root_ / "whole"), result(out)) << "run " << runs;
+    for (const char* file : {"recipe.json", "batch.png"}) {
+      EXPECT_EQ(bytes_of(root_ / "timed" / file), bytes_of(out / file)) << "run " << runs;
+    }
+    for (const auto& entry : fs::directory_iterator(out)) {
+      const std::string name = entry.path().filename();
+      EXPECT_FALSE(name.ends_with(".part") || name.starts_with(".")) << name;
+    }
   }
 }
 

@@ -18,6 +18,7 @@
 #include "cli/nn/train_console.h"
 #include "cli/options.h"
 #include "cli/output_options.h"
+#include "cli/run_program.h"
 #include "cli/staged_output.h"
 #include "medley/data/image.h"
 #include "medley/error.h"
@@ -153,6 +154,8 @@ GridOptions options_of(const SweepCommand& command) {
   GridOptions options;
   options.common.recipe = command.recipe.recipe();
   options.common.data_name = command.data.name();
+  options.common.data = command.data.choice();
+  options.common.command = command_line();
   options.common.threads = command.data.threads;
   options.common.device = command.data.device();
   options.common.out = command.out;

@@ -1,4 +1,7 @@
+#include <algorithm>
+#include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <fmt/format.h>
@@ -11,6 +14,7 @@
 #include "cli/nn/train_console.h"
 #include "cli/options.h"
 #include "cli/output_options.h"
+#include "cli/run_program.h"
 #include "medley/error.h"
 
 namespace medley::cli {
@@ -21,7 +25,8 @@ constexpr const char* kFooter =
     "  medley train --data synthetic --model resnet8 --method hmix --epochs 5 --out runs/a\n"
     "  medley train --data cifar100:cifar-100-binary --recipe cifar100-paper --method gmix "
     "--out runs/b\n"
-    "  medley train --data folder:imagenet --recipe imagenet-paper --skip-broken --out runs/c";
+    "  medley train --data folder:imagenet --recipe imagenet-paper --skip-broken --out runs/c\n"
+    "  medley train --out runs/c --resume";
 
 struct TrainCommand {
   OutputOptions output;
@@ -32,19 +37,53 @@ struct TrainCommand {
   std::uint64_t seed = 0;
   std::string out;
   std::string weights;
+  const CLI::App* app = nullptr;
+
+  [[nodiscard]] bool given(const char* option) const { return app->count(option) > 0; }
 };
 
-int run(const TrainCommand& command) {
+/// What the folder of a run says of it takes the place of options that were not given.
+void take_from_folder(TrainCommand& command) {
+  const std::filesystem::path recipe = std::filesystem::path(command.out) / "recipe.json";
+  const std::optional<RunRecord> record = read_run_record(command.out);
+  if (!record) {
+    if (!std::filesystem::exists(recipe) || command.given("--data")) return;
+    throw InvalidArgument(
+        fmt::format("{} has a run without run.json, as older versions made them: name its data "
+                    "(--data) and the other options that it was begun with",
+                    command.out));
+  }
+  if (std::filesystem::exists(recipe)) command.recipe.start_from(recipe);
+  if (!command.given("--seed")) command.seed = record->seed;
+  DataOptions& data = command.data;
+  if (!command.given("--data") && !record->data.source.empty()) data.data = record->data.source;
+  if (!command.given("--train-images")) data.train_images = record->data.train_images;
+  if (!command.given("--test-images")) data.test_images = record->data.test_images;
+  data.skip_broken |= record->data.skip_broken;
+  if (!command.given("--threads")) data.threads = record->threads;
+  if (!command.given("--device")) data.device_word = record->device;
+  const auto precision = std::ranges::find(nn::kPrecisionNames, record->precision);
+  if (!command.given("--precision") && precision != nn::kPrecisionNames.end()) {
+    command.engine.precision = static_cast<nn::Precision>(precision - nn::kPrecisionNames.begin());
+  }
+  command.engine.deterministic |= record->deterministic;
+}
+
+int run(TrainCommand& command) {
+  const RunFolder::Existing existing = command.checkpoints.existing();
+  if (existing == RunFolder::Existing::resume) take_from_folder(command);
   nn::TrainOptions options;
   options.device = command.data.device();
   command.engine.apply_to(options);
   options.recipe = command.recipe.recipe();
   options.seed = command.seed;
   options.data_name = command.data.name();
+  options.data = command.data.choice();
+  options.command = command_line();
   options.threads = command.data.threads;
   options.out = command.out;
   options.weights = command.weights;
-  options.existing = command.checkpoints.existing();
+  options.existing = existing;
   options.checkpoint_epochs = command.checkpoints.epochs;
   options.checkpoint_minutes = command.checkpoints.minutes;
   nn::check_options(options);
@@ -63,6 +102,10 @@ int run(const TrainCommand& command) {
       fmt::format("{} holds result.json, recipe.json, metrics.jsonl, weights.safetensors (seed {})",
                   command.out, command.seed),
       command.output.quiet);
+  if (command.output.json && !console.output_problem().empty()) {
+    throw IoError(fmt::format("{}; the run is finished, and {} has its lines",
+                              console.output_problem(), (options.out / "metrics.jsonl").string()));
+  }
   return kDone;
 }
 
@@ -72,6 +115,7 @@ Command add_train(CLI::App& program) {
   CLI::App* app = program.add_subcommand("train", "Train a network with mixed images");
   app->footer(kFooter);
   const auto command = std::make_shared<TrainCommand>();
+  command->app = app;
   command->data.add_to(*app);
   add_path(*app, "--out", command->out, "DIR", "folder of the run; refused if it holds one")
       ->required()

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -64,6 +65,16 @@ ImageData DataOptions::open() const {
   keep_first(images.train, train_images, "--train-images", images.classes);
   keep_first(images.test, test_images, "--test-images", images.classes);
   return images;
+}
+
+DataChoice DataOptions::choice() const {
+  const std::size_t colon = data.find(':');
+  const bool has_folder = name() != "synthetic" && colon != std::string::npos;
+  const std::string source =
+      has_folder
+          ? fmt::format("{}:{}", name(), std::filesystem::absolute(data.substr(colon + 1)).string())
+          : data;
+  return {source, train_images, test_images, skip_broken};
 }
 
 void DataOptions::note_left_out(const ImageData& images, bool quiet) {
@@ -133,6 +144,10 @@ void RecipeOptions::add_to(CLI::App& app, std::string_view without) {
   }
 }
 
+void RecipeOptions::start_from(const std::filesystem::path& file) {
+  if (!given("recipe")) name_ = file.string();
+}
+
 Recipe RecipeOptions::recipe() const {
   Recipe recipe = find_recipe(name_);
   const std::int64_t epochs = recipe.epochs;
@@ -176,7 +191,8 @@ void CheckpointOptions::add_to(CLI::App& app) {
   add_integer(app, "--checkpoint-epochs", epochs, "a checkpoint after so many epochs")
       ->group("Checkpoints");
   add_real(app, "--checkpoint-minutes", minutes, "and after so many minutes")->group("Checkpoints");
-  app.add_flag("--resume", resume, "go on with what the folder holds")->group("Checkpoints");
+  app.add_flag("--resume", resume, "go on with the run of --out, which says all of it")
+      ->group("Checkpoints");
   app.add_flag("--overwrite", overwrite, "replace what the folder holds")->group("Checkpoints");
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
@@ -30,6 +31,8 @@ struct DataOptions {
   [[nodiscard]] ImageData open() const;
   /// "cifar100" of "cifar100:DIR".
   [[nodiscard]] std::string name() const { return data.substr(0, data.find(':')); }
+  /// For run.json: folders by their absolute paths.
+  [[nodiscard]] DataChoice choice() const;
   /// Sentence on the images that were left out, if any were.
   static void note_left_out(const ImageData& images, bool quiet);
   /// Throws InvalidArgument if the device is not to be had.
@@ -52,6 +55,9 @@ class RecipeOptions {
  public:
   /// The field `without` is chosen in another way.
   void add_to(CLI::App& app, std::string_view without = {});
+
+  /// Makes this the recipe that the options change, unless another was named.
+  void start_from(const std::filesystem::path& file);
 
   /// The named recipe with the fields that were given; `eval_every` keeps to the epochs unless it
   /// is one of them. Throws InvalidArgument.
