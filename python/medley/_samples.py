@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import sys
+from array import array
 from typing import Any, Callable, Iterator, Mapping, MutableMapping
 
 from ._arrays import framework_of
@@ -110,7 +111,7 @@ def find_labels(sample: Any, getter: LabelsGetter) -> Any:
 def _may_be_labels(part: Any) -> bool:
     if isinstance(part, (tuple, list)):
         return len(part) > 0 and not isinstance(part[0], (str, Mapping))
-    return hasattr(part, "shape") or isinstance(part, memoryview)
+    return hasattr(part, "shape") or isinstance(part, (memoryview, array))
 
 
 def _label_key(sample: Mapping[Any, Any]) -> Any:

@@ -17,7 +17,6 @@ this on, and `MixCollate` the collate function that mixes by it.
 
 from __future__ import annotations
 
-import itertools
 from typing import Any, Callable, Iterable, Iterator, NamedTuple, Sequence
 
 import torch

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import array
+
 import numpy as np
 import pytest
 
@@ -250,3 +252,12 @@ def test_transforms_are_modules():
     assert sequence.state_dict() == {} and sequence((IMAGES, LABELS))[1].shape == (4, 4)
     sequence.load_state_dict({})
     assert transform.mix.step == 1
+
+
+@pytest.mark.parametrize("kind", [list, tuple, array.array, np.array, memoryview])
+def test_labels_of_every_kind(kind):
+    labels = array.array("q", LABELS.tolist())
+    labels = kind("q", labels) if kind is array.array else kind(labels)
+    _, y = medley.torchvision.CutMix(num_classes=4, seed=1)(IMAGES, labels)
+    _, expected = medley.torchvision.CutMix(num_classes=4, seed=1)(IMAGES, LABELS)
+    assert np.array_equal(y, expected)
