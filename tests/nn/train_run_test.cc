@@ -25,6 +25,7 @@
 #include "medley/nn/evaluate.h"
 #include "medley/nn/trainer.h"
 #include "medley/train/result.h"
+#include "nn/run_bits.h"
 #include "train/checkpoint.h"
 
 namespace medley::nn {
@@ -32,13 +33,9 @@ namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
+using test::bytes_of;
 
 constexpr const char* kData = "synthetic:train=60,test=20,size=16,classes=4";
-
-std::string bytes_of(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 class Runs : public testing::Test {
  protected:
@@ -87,19 +84,7 @@ class Runs : public testing::Test {
     std::ofstream(file, std::ios::binary)
         .write(reinterpret_cast<const char*>(bytes.data()), std::ssize(bytes));
   }
-  /// Weights, and metrics without what depends on the clock.
-  static std::string result(const fs::path& folder) {
-    std::string text = bytes_of(folder / "weights.safetensors");
-    for (const EpochMetrics& m : read_metrics(folder / "metrics.jsonl")) {
-      text += fmt::format("{} {} {}", m.epoch, m.lr, m.train_loss);
-      if (m.score) {
-        text += fmt::format(" {} {} {}", m.score->test_top1, m.score->test_top5,
-                            m.score->clean_train_top1);
-      }
-      text += '\n';
-    }
-    return text;
-  }
+  static std::string result(const fs::path& folder) { return test::bits_of_run(folder); }
 
   fs::path root_;
   ImageData data_ = open_data(kData);
