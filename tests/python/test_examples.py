@@ -33,7 +33,7 @@ def test_training_runs_and_continues(tmp_path):
 
 
 def blocks(name):
-    text = (SOURCE / "docs" / name).read_text()
+    text = (SOURCE / name).read_text()
     return re.findall(r"```python\n(.*?)```", text, re.S)
 
 
@@ -41,8 +41,16 @@ def test_the_guide_runs(tmp_path, monkeypatch):
     pytest.importorskip("torch", reason="PyTorch is not installed")
     monkeypatch.chdir(tmp_path)
     scope: dict = {}
-    for block in blocks("python.md"):
+    for block in blocks("docs/python.md"):
         exec(compile(block, "docs/python.md", "exec"), scope)
+
+
+def test_the_readme_runs():
+    scope: dict = {}
+    (block,) = blocks("README.md")
+    exec(compile(block, "README.md", "exec"), scope)
+    assert scope["x"].shape == scope["images"].shape
+    assert len(scope["y"].y_b) == len(scope["y"].weight) == 8
 
 
 def section(title):
