@@ -15,4 +15,5 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/medley-config-version.cma
   COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/medley-config.cmake
               ${PROJECT_BINARY_DIR}/medley-config-version.cmake
+              ${PROJECT_SOURCE_DIR}/cmake/MedleyTorch.cmake
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/medley)
