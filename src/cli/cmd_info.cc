@@ -9,6 +9,7 @@
 #include "cli/console.h"
 #include "cli/help_format.h"
 #include "cli/output_options.h"
+#include "cli/training_program.h"
 #include "medley/backend.h"
 #include "medley/policy.h"
 #include "medley/version.h"
@@ -83,6 +84,7 @@ ordered_json info_json() {
   for (const Backend backend : available_backends()) object["backends"].push_back(name_of(backend));
   object["simd_targets"] = simd_targets();
   object["cuda_devices"] = cuda_devices();
+  object["training"] = describe_training_program();
   object["build"] = {{"compiler", MEDLEY_BUILD_COMPILER},
                      {"cuda",
 #if MEDLEY_HAS_CUDA
@@ -136,6 +138,14 @@ std::string device_words(const ordered_json& info) {
   return text.empty() ? "none found" : text;
 }
 
+std::string training_words(const ordered_json& training) {
+  if (training.is_null()) return "not built (-DMEDLEY_BUILD_NN=ON, needs LibTorch)";
+  if (training.contains("error")) {
+    return "does not start: " + training["error"].get<std::string>();
+  }
+  return "LibTorch " + training["libtorch"].get<std::string>();
+}
+
 std::string info_text(const ordered_json& info) {
   std::string text = fmt::format("medley {}\n\nMethods (options with their defaults)\n",
                                  info["version"].get<std::string>());
@@ -155,6 +165,8 @@ std::string info_text(const ordered_json& info) {
   line("backends", words(info["backends"]));
   line("SIMD targets", words(info["simd_targets"]));
   line("CUDA devices", device_words(info));
+  line("training", training_words(info["training"]));
+  if (info["training"].contains("folder")) line("", info["training"]["folder"].get<std::string>());
   line("compiler", info["build"]["compiler"].get<std::string>());
   line("build type", info["build"]["type"].get<std::string>());
   line("sanitizers", info["build"]["sanitizers"].get<std::string>());

@@ -1,15 +1,14 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <filesystem>
 #include <string_view>
-#include <system_error>
 
 #include <unistd.h>
 
 #include "cli/command.h"
 #include "cli/console.h"
 #include "cli/run_program.h"
+#include "cli/training_program.h"
 
 namespace {
 
@@ -43,10 +42,7 @@ void bound_spinning() {
 /// Becomes the training program; returns only if there is none.
 int become_training_program(char** argv) {
   bound_spinning();
-  std::error_code ignored;
-  const auto self = std::filesystem::read_symlink("/proc/self/exe", ignored);
-  const auto beside = self.parent_path() / "medley-nn";
-  execv(beside.c_str(), argv);
+  execv(medley::cli::training_program().c_str(), argv);
   medley::cli::print_error(
       "this build has no training engine: build it with -DMEDLEY_BUILD_NN=ON (needs LibTorch)");
   return medley::cli::kFailed;

@@ -3,9 +3,8 @@
 #include <filesystem>
 #include <system_error>
 
-#include <torch/version.h>
-
 #include "medley/version.h"
+#include "nn/libtorch.h"
 
 namespace medley::nn {
 
@@ -22,7 +21,7 @@ RunResult result_of(const ImageData& data, const TrainOptions& options,
   result.recipe = options.recipe;
   result.seed = options.seed;
   result.data = summary_of(data, options.data_name);
-  result.versions = {kVersion, TORCH_VERSION, std::nullopt};
+  result.versions = {kVersion, libtorch().version, std::nullopt};
   result.metrics = metrics;
   result.precision = precision_of(options);
   if (gpu) {
@@ -42,7 +41,7 @@ RunRecord record_of(const TrainOptions& options) {
   record.precision = precision_of(options);
   record.deterministic = options.deterministic;
   record.version = kVersion;
-  record.libtorch = TORCH_VERSION;
+  record.libtorch = libtorch().version;
   record.command = options.command;
   std::error_code problem;  // of a folder that was removed
   record.directory = fs::current_path(problem).string();

@@ -79,7 +79,8 @@ std::string drain(int terminal) {
 }  // namespace
 
 Outcome medley(const Arguments& arguments, const Setting& setting) {
-  Arguments words = Arguments{MEDLEY_PROGRAM} + arguments;
+  const std::string program = setting.program.empty() ? MEDLEY_PROGRAM : setting.program.string();
+  Arguments words = Arguments{program} + arguments;
   const std::vector<char*> argv = pointers(words);
   std::vector<std::string> variables = setting.variables;
   for (char** entry = environ; *entry != nullptr; ++entry) variables.emplace_back(*entry);

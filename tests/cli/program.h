@@ -27,6 +27,7 @@ struct Outcome {
 /// Where the streams of the program go.
 struct Setting {
   std::string input = {};                   ///< standard input
+  std::filesystem::path program = {};       ///< a copy of it; empty: the one that was built
   std::filesystem::path folder = {};        ///< current folder; empty: the test's own
   std::vector<std::string> variables = {};  ///< added to the environment, "NAME=value"
   enum class Output { captured, closed, full_device, broken_pipe } output = Output::captured;

@@ -8,7 +8,9 @@
 namespace medley::cli_test {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
+using testing::MatchesRegex;
 using testing::Not;
 
 class TrainingProgram : public CliTest {};
@@ -25,6 +27,28 @@ TEST_F(TrainingProgram, WaitsWithoutKeepingCoresBusyUnlessTold) {
   EXPECT_THAT(openmp_of({.variables = {"GOMP_SPINCOUNT=77"}}), HasSubstr("GOMP_SPINCOUNT = '77'"));
   EXPECT_THAT(openmp_of({.variables = {"OMP_WAIT_POLICY=active"}}),
               Not(HasSubstr("GOMP_SPINCOUNT = '10000'")));
+}
+
+TEST_F(TrainingProgram, IsAskedByInfoWhichLibTorchItRunsOn) {
+  const nlohmann::json training = medley({"info", "--json"}).json()["training"];
+  EXPECT_THAT(training["libtorch"].get<std::string>(), MatchesRegex("[0-9]+\\.[0-9]+\\.[0-9]+.*"));
+  const std::filesystem::path folder = training["folder"].get<std::string>();
+  EXPECT_TRUE(std::filesystem::exists(folder / "libc10.so")) << folder;
+  EXPECT_THAT(medley({"info"}).out,
+              AllOf(HasSubstr("LibTorch " + training["libtorch"].get<std::string>()),
+                    HasSubstr(folder.string())));
+}
+
+TEST_F(TrainingProgram, IsReportedByInfoWhereItDoesNotStartOrIsNotThere) {
+  const std::filesystem::path program = path("medley");
+  std::filesystem::copy_file(MEDLEY_PROGRAM, program);
+  EXPECT_EQ(medley({"info", "--json"}, {.program = program}).json()["training"], nullptr);
+  write_file(path("medley-nn"), "#!/bin/sh\necho libtorch_cpu.so: cannot open >&2\nexit 127\n");
+  std::filesystem::permissions(path("medley-nn"), std::filesystem::perms::owner_all);
+  EXPECT_EQ(medley({"info", "--json"}, {.program = program}).json()["training"]["error"],
+            "libtorch_cpu.so: cannot open");
+  EXPECT_THAT(medley({"info"}, {.program = program}).out,
+              HasSubstr("does not start: libtorch_cpu.so: cannot open"));
 }
 
 TEST_F(TrainingProgram, KeepsTheMemoryOfAStepForTheNext) {

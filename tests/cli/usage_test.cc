@@ -230,6 +230,7 @@ TEST(InfoVerb, PrintsTheObjectOfTheContract) {
     EXPECT_TRUE(device["compute_capability"].is_string());
     EXPECT_GT(device["memory"], 0);
   }
+  EXPECT_TRUE(info.contains("training"));
   EXPECT_TRUE(info["build"]["cuda"].is_boolean());
   for (const char* key : {"compiler", "type", "sanitizers"}) {
     EXPECT_TRUE(info["build"][key].is_string()) << key;

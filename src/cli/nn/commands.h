@@ -8,5 +8,6 @@ namespace medley::cli {
 [[nodiscard]] Command add_eval(CLI::App& program);
 [[nodiscard]] Command add_sweep(CLI::App& program);
 [[nodiscard]] Command add_results(CLI::App& program);
+[[nodiscard]] Command add_libtorch(CLI::App& program);
 
 }  // namespace medley::cli

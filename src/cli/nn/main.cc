@@ -24,7 +24,8 @@ void keep_freed_memory() {
 int main(int argc, char** argv) {
   keep_freed_memory();
   constexpr medley::cli::AddCommand kVerbs[] = {medley::cli::add_train, medley::cli::add_eval,
-                                                medley::cli::add_sweep, medley::cli::add_results};
+                                                medley::cli::add_sweep, medley::cli::add_results,
+                                                medley::cli::add_libtorch};
   return medley::cli::run_program(argc, argv, kVerbs, {},
                                   "\"medley VERB --help\" explains a verb.");
 }
