@@ -23,7 +23,7 @@ python: deps  ## Build the Python wheel into dist/
 test: deps  ## Everything that must pass: format, build, tests, sanitizers, clang, CUDA build
 	@tools/check
 
-test-frameworks: deps  ## The Python module on pinned versions of PyTorch, timm, Lightning and others
+test-frameworks: deps  ## Python module and training on pinned versions of PyTorch, timm and others
 	@tools/test-frameworks
 
 test-full: test  ## Many more random cases, ThreadSanitizer, clang-tidy, bare Debian 12 and 13

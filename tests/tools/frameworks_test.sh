@@ -25,8 +25,21 @@ esac
 [ "\$1 \$2" != "-m venv" ] || { mkdir -p "\$3/bin"; cp "\$0" "\$3/bin/python"; }
 ! [ -s "$work/fails" ] || case "\$*" in *\$(cat "$work/fails")*) exit 1;; esac
 EOS
-printf '#!/bin/sh\necho "cmake $*" >>%s/did\n' "$work" >"$work/bin/cmake"
+# A CMake that logs its arguments and builds a medley that logs its own, on the LibTorch in $work/folder.
+cat >"$work/bin/cmake" <<EOS
+#!/bin/sh
+echo "cmake \$*" >>"$work/did"
+[ "\$1" != --build ] || cp "$work/bin/medley" "\$2/medley"
+EOS
+cat >"$work/bin/medley" <<EOS
+#!/bin/sh
+echo "medley \$*" >>"$work/did"
+echo '{"training":{"libtorch":"'\$(sed -n 's/^torch==//p' tests/frameworks/requirements.txt)\\
+'","folder":"'\$(cat "$work/folder")'"}}'
+EOS
 chmod +x "$work"/bin/*
+mkdir -p build/frameworks/build
+echo /torch/lib >"$work/folder"
 export PATH="$work/bin:$PATH" PYTHON="$work/bin/python3"
 
 run() {
@@ -50,5 +63,10 @@ run || fail "it fails the second time: $(cat "$work/said")"
 echo "another==1.0" >>tests/frameworks/requirements.txt
 run || fail "it fails with other versions: $(cat "$work/said")"
 did "requirements.txt" || fail "other versions are not installed"
+did "cmake .*-DCMAKE_PREFIX_PATH=/torch" || fail "the engine is not built on PyTorch: $(cat "$work/did")"
+did "medley train .*--epochs 2" || fail "the engine trains nothing: $(cat "$work/did")"
 
+echo /usr/lib >"$work/folder"
+! run || fail "another LibTorch passes"
+grep -q "does not run on PyTorch's LibTorch" "$work/said" || fail "it does not say so: $(cat "$work/said")"
 ! run "tests/frameworks" || fail "a failed test passes"
