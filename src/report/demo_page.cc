@@ -97,8 +97,8 @@ std::string training_section(const DemoTraining& training) {
       "What mixing is for",
       html::paragraph(fmt::format(
           "<code>{}</code>, trained {} epochs on {}, scored on {} others; seed {}, one run a "
-          "method. {} Without mixing the network learns few images by heart; a mixed one sees each "
-          "image only together with others.",
+          "method. {} Without mixing the network learns its few images by heart; a mixed one sees "
+          "each image only together with others.",
           html::escaped(training.model), training.epochs, pictures_of(training),
           grouped(training.test), training.seed, verdict(training))) +
           results_table(training) + accuracy_bars(training) +
@@ -107,8 +107,8 @@ std::string training_section(const DemoTraining& training) {
                                  "here (package <code>dataset-fashion-mnist</code>).")
                : "") +
           html::paragraph("The setting was chosen to show what mixing is for: few images, many "
-                          "epochs. <a href=\"#settings\">With more images or fewer steps it does "
-                          "not help.</a>"));
+                          "epochs. <a href=\"#settings\">With more images or fewer steps it helps "
+                          "less, or not at all.</a>"));
 }
 
 std::string gallery_section(const DemoPage& page) {
@@ -116,11 +116,10 @@ std::string gallery_section(const DemoPage& page) {
   return html::section(
       "Images that only the mixed network gets right",
       html::paragraph(fmt::format(
-          "Of {} test images the network trained with <code>{}</code> alone gets {} right, the one "
-          "trained without mixing {}. Some of the former, with their class and what the plain "
-          "network took them for:",
-          grouped(comparison.images), html::escaped(comparison.method),
-          grouped(comparison.only_mixed), grouped(comparison.only_plain))) +
+          "Of {} test images, {} are right only with <code>{}</code>, and {} only without mixing. "
+          "Some of the former, with their class and what the plain network took them for:",
+          grouped(comparison.images), grouped(comparison.only_mixed),
+          html::escaped(comparison.method), grouped(comparison.only_plain))) +
           html::picture(page.gallery, "Right with mixing, wrong without"));
 }
 

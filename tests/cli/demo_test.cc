@@ -94,7 +94,8 @@ TEST_F(DemoPageOption, ShowsWhatIsInTheFolder) {
   const std::string second = page();
   EXPECT_THAT(second, HasSubstr("src=\"runs/hmix-seed1/batch.png\""));
   EXPECT_LT(second.find("<td><code>none</code></td><td>76"), second.find("<td><code>hmix</code>"));
-  EXPECT_THAT(second, HasSubstr("alone gets 3 right, the one trained without mixing 1."));
+  EXPECT_THAT(second,
+              HasSubstr("3 are right only with <code>hmix</code>, and 1 only without mixing."));
   EXPECT_THAT(second, Not(HasSubstr("<td><code>gmix</code>")));
 }
 
