@@ -8,6 +8,7 @@
 #include "medley/labels.h"           // IWYU pragma: export
 #include "medley/mix.h"              // IWYU pragma: export
 #include "medley/plan.h"             // IWYU pragma: export
+#include "medley/plan_edit.h"        // IWYU pragma: export
 #include "medley/policy.h"           // IWYU pragma: export
 #include "medley/sampler.h"          // IWYU pragma: export
 #include "medley/types.h"            // IWYU pragma: export

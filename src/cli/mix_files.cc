@@ -15,6 +15,7 @@
 #include "medley/data/image.h"
 #include "medley/error.h"
 #include "medley/plan.h"
+#include "medley/plan_edit.h"
 #include "medley/sampler.h"
 
 namespace fs = std::filesystem;
@@ -54,12 +55,10 @@ MixPlan plan_files(const MixPolicy& policy, ImageSize size, std::uint64_t seed,
                    std::int64_t files) {
   PlanRequest draw;
   draw.batch = files;
-  MixPlan plan = Sampler(policy, size, seed).plan(draw);
-  plan.entries.resize(1);
+  MixPlan plan = slice(Sampler(policy, size, seed).plan(draw), 0, 1);
   MixEntry& entry = plan.entries.front();
   entry.own.index = 0;
   entry.partner.index = 1;
-  plan.terms.resize(static_cast<std::size_t>(entry.term_count));
   for (std::size_t k = 0; k < plan.terms.size(); ++k) {
     plan.terms[k].source.index = static_cast<std::int64_t>(k);
   }

@@ -18,6 +18,7 @@
 #include "medley/data/image.h"
 #include "medley/error.h"
 #include "medley/plan.h"
+#include "medley/plan_edit.h"
 #include "medley/sampler.h"
 
 namespace fs = std::filesystem;
@@ -116,7 +117,7 @@ class FolderPlan {
     // The last batch is drawn whole, so that all its images have partners.
     MixPlan plan = sampler_.plan(draw_);
     const std::int64_t wanted = std::min(draw_.batch, request_.count - first);
-    plan.entries.resize(static_cast<std::size_t>(wanted));
+    if (wanted < std::ssize(plan.entries)) plan = slice(plan, 0, wanted);
     ordered_json object = ordered_json::parse(to_json(plan, request_.masks));
     if (json_.is_null()) {
       json_ = std::move(object);

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "medley/error.h"
+#include "medley/plan_edit.h"
 #include "python/buffer.h"
 #include "python/convert.h"
 #include "python/framework.h"
@@ -57,21 +58,6 @@ Buffer masks(const Plan& self) {
   return result;
 }
 
-/// Moves an entry of another plan here, with its field and its terms.
-MixEntry adopt(MixPlan& to, const MixPlan& from, MixEntry entry) {
-  if (auto* field = std::get_if<FieldMask>(&entry.mask)) {
-    const auto begin = from.fields.begin() + field->offset;
-    field->offset = std::ssize(to.fields);
-    to.fields.insert(to.fields.end(), begin, begin + from.size.pixels());
-  }
-  if (entry.term_count > 0) {
-    const auto begin = from.terms.begin() + entry.term_begin;
-    entry.term_begin = std::ssize(to.terms);
-    to.terms.insert(to.terms.end(), begin, begin + entry.term_count);
-  }
-  return entry;
-}
-
 std::shared_ptr<Plan> choose(const Plan& self, const py::object& given, const py::object& take) {
   if (!py::isinstance<Plan>(given)) {
     throw py::type_error(fmt::format("other must be a medley.Plan, got {}", type_name(given)));
@@ -88,8 +74,8 @@ std::shared_ptr<Plan> choose(const Plan& self, const py::object& given, const py
                     a.entries.size(), b.entries.size(), chosen.size()));
   }
   MixPlan result = a;
-  for (std::size_t i = 0; i < chosen.size(); ++i) {
-    if (chosen[i] != 0) result.entries[i] = adopt(result, b, b.entries[i]);
+  for (std::int64_t i = 0; i < std::ssize(chosen); ++i) {
+    if (chosen[static_cast<std::size_t>(i)] != 0) replace(result, i, b, i);
   }
   return std::make_shared<Plan>(std::move(result));
 }
@@ -98,9 +84,7 @@ std::shared_ptr<Plan> head(const Plan& self, std::int64_t count) {
   if (count < 1 || count > self.count()) {
     throw InvalidArgument(fmt::format("count must be in [1, {}], got {}", self.count(), count));
   }
-  MixPlan result = self.plan();
-  result.entries.resize(static_cast<std::size_t>(count));
-  return std::make_shared<Plan>(std::move(result));
+  return std::make_shared<Plan>(slice(self.plan(), 0, count));
 }
 
 std::string text(const Plan& self) {

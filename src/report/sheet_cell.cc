@@ -9,6 +9,7 @@
 #include "medley/error.h"
 #include "medley/mix.h"
 #include "medley/plan.h"
+#include "medley/plan_edit.h"
 #include "medley/sampler.h"
 
 namespace medley {
@@ -97,8 +98,7 @@ SheetCell mix_cell(const SheetRow& row, double lam, std::span<const Image> sourc
   PlanRequest request;
   request.batch = count;
   request.epoch = row.redraw ? column : 0;
-  MixPlan plan = sampler.plan(request);
-  plan.entries.resize(1);
+  const MixPlan plan = slice(sampler.plan(request), 0, 1);
 
   std::vector<std::uint8_t> batch;
   for (const Image& source : sources.first(static_cast<std::size_t>(count))) {

@@ -7,7 +7,7 @@
 
 #include "core/check.h"
 #include "core/parallel.h"
-#include "train/renumber.h"
+#include "medley/plan_edit.h"
 
 namespace medley {
 
@@ -48,7 +48,7 @@ std::shared_ptr<DecodeQueue::Job> DecodeQueue::start(std::uint64_t epoch, std::i
   job->epoch = epoch;
   job->step = step;
   job->batch->plan = plan(epoch, step);
-  job->batch->files = renumber(job->batch->plan);
+  job->batch->files = compact_sources(job->batch->plan);
   job->batch->pixels.resize(job->batch->files.size() *
                             static_cast<std::size_t>(3 * size_.pixels()));
   return job;

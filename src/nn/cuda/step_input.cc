@@ -16,8 +16,8 @@
 #include <cuda_runtime.h>
 
 #include "kernels/cuda/check.h"
+#include "medley/plan_edit.h"
 #include "nn/cuda/stream_lease.h"
-#include "train/renumber.h"
 
 namespace medley::nn {
 namespace {
@@ -190,7 +190,7 @@ class StreamedInput : public StepInput {
   /// The images that the plan names, copied together if they are the data set's.
   static BatchSources gather(BatchSources sources) {
     if (sources.owner) return sources;
-    const std::vector<std::int64_t> images = renumber(sources.plan);
+    const std::vector<std::int64_t> images = compact_sources(sources.plan);
     const std::int64_t values = sources.images.shape.values() / sources.images.shape.count;
     const auto pixels = std::make_shared<std::vector<std::uint8_t>>(
         images.size() * static_cast<std::size_t>(values));
