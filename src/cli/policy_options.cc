@@ -8,7 +8,7 @@
 
 #include "cli/input_files.h"
 #include "cli/options.h"
-#include "core/enums.h"
+#include "plan/enums.h"
 
 namespace medley::cli {
 namespace {

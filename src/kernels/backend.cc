@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/check.h"
-#include "core/enums.h"
+#include "kernels/enums.h"
 #if MEDLEY_HAS_CUDA
 #include "medley/cuda.h"
 #endif
@@ -16,6 +16,8 @@ Backend backend_from_name(std::string_view name) {
   }
   fail_argument(fmt::format("backend must be auto, cpu, cuda or reference, got \"{}\"", name));
 }
+
+std::string_view name_of(Backend value) noexcept { return word_of(kBackends, value); }
 
 std::vector<Backend> available_backends() {
   std::vector<Backend> backends;

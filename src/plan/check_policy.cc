@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "core/check.h"
-#include "core/enums.h"
 #include "medley/gaussian_design.h"
+#include "plan/enums.h"
 
 namespace medley {
 namespace {

@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "core/check.h"
-#include "core/enums.h"
 #include "core/json.h"
 #include "medley/plan.h"
+#include "plan/enums.h"
 
 namespace medley {
 namespace {

@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 
 #include "core/check.h"
-#include "core/enums.h"
 #include "core/rng.h"
 #include "medley/plan.h"
 #include "plan/check_policy.h"
+#include "plan/enums.h"
 #include "plan/validate_mask.h"
 
 namespace medley {

@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 #include <pybind11/stl.h>
 
-#include "core/enums.h"
+#include "kernels/enums.h"
 #include "medley/backend.h"
 #include "medley/error.h"
 #include "medley/mix.h"

@@ -10,9 +10,9 @@
 
 #include <fmt/format.h>
 
-#include "core/enums.h"
 #include "medley/error.h"
 #include "medley/gaussian_design.h"
+#include "plan/enums.h"
 #include "python/array.h"
 #include "python/convert.h"
 #include "python/design.h"

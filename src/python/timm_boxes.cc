@@ -6,10 +6,10 @@
 
 #include <pybind11/stl.h>
 
-#include "core/enums.h"
 #include "core/rng.h"
 #include "medley/error.h"
 #include "plan/box.h"
+#include "plan/enums.h"
 
 namespace medley::python {
 namespace {

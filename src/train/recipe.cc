@@ -15,9 +15,9 @@
 #include <nlohmann/json.hpp>
 
 #include "core/check.h"
-#include "core/enums.h"
 #include "core/json.h"
 #include "medley/sampler.h"
+#include "plan/enums.h"
 #include "train/builtin_recipes.h"
 
 namespace medley {

@@ -8,7 +8,6 @@
 
 #include <fmt/format.h>
 
-#include "core/enums.h"
 #include "kernels/pixel.h"
 
 namespace medley::test {

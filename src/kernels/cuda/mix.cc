@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 
 #include "core/check.h"
-#include "core/enums.h"
 #include "kernels/check_views.h"
 #include "kernels/cuda/check.h"
 #include "kernels/cuda/device_plan.h"
+#include "kernels/enums.h"
 #include "medley/cuda.h"
 
 namespace medley::cuda {
