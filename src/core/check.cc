@@ -6,12 +6,6 @@
 
 namespace medley {
 
-void fail_argument(const std::string& message) { throw InvalidArgument(message); }
-
-void fail_io(const std::string& message) { throw IoError(message); }
-
-void fail_cuda(const std::string& message) { throw CudaError(message); }
-
 std::optional<std::int64_t> product(std::initializer_list<std::int64_t> factors) noexcept {
   std::int64_t value = 1;
   for (const std::int64_t factor : factors) {
@@ -34,6 +28,12 @@ void require_positive(std::string_view name, double value) {
 void require_between(std::string_view name, double value, double low, double high) {
   if (!(value >= low && value <= high)) {
     fail_argument(fmt::format("{} must be in [{}, {}], got {}", name, low, high, value));
+  }
+}
+
+void check_threads(std::int64_t threads) {
+  if (threads < 0 || threads > 4096) {
+    fail_argument(fmt::format("threads must be in [0, 4096], got {}", threads));
   }
 }
 

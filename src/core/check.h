@@ -14,8 +14,8 @@
 
 namespace medley {
 
-// The only places where core, plan, kernels and theory throw: a build without exceptions replaces
-// these three.
+// The only places where core, plan, kernels and theory throw (fail.cc): a build without exceptions
+// has fail_absent.cc instead.
 
 [[noreturn]] void fail_argument(const std::string& message);
 [[noreturn]] void fail_io(const std::string& message);
@@ -30,5 +30,7 @@ double require_finite(const char* name, double value);
 void require_positive(std::string_view name, double value);
 /// "ratio must be in [0, 1], got 2"
 void require_between(std::string_view name, double value, double low, double high);
+/// "threads must be in [0, 4096], got -1"; 0 stands for all cores.
+void check_threads(std::int64_t threads);
 
 }  // namespace medley

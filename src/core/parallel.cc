@@ -12,10 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
 #include <pthread.h>
-
-#include "core/check.h"
 
 namespace medley {
 namespace {
@@ -172,12 +169,6 @@ Pool& pool() {
 
 int hardware_threads() noexcept {
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-}
-
-void check_threads(std::int64_t threads) {
-  if (threads < 0 || threads > 4096) {
-    fail_argument(fmt::format("threads must be in [0, 4096], got {}", threads));
-  }
 }
 
 void parallel_for(std::int64_t count, int threads, const std::function<void(std::int64_t)>& body) {

@@ -8,9 +8,6 @@ namespace medley {
 /// Threads that 0 ("all cores") stands for.
 [[nodiscard]] int hardware_threads() noexcept;
 
-/// Throws InvalidArgument unless a number of threads is one that anybody could want, 0 included.
-void check_threads(std::int64_t threads);
-
 /// Calls body(i) for every i in [0, count), on up to `threads` threads (0: all cores) including the
 /// caller's. Returns when all calls are done. Items are handed out one by one, so the order is not
 /// defined. If calls throw, one of their exceptions is thrown in the end; which items were done is

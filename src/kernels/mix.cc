@@ -8,9 +8,8 @@
 
 #include "core/cache_size.h"
 #include "core/check.h"
-#include "core/enums.h"
-#include "core/parallel.h"
 #include "kernels/check_views.h"
+#include "kernels/enums.h"
 #include "kernels/lower.h"
 #if MEDLEY_HAS_CUDA
 #include "kernels/cuda/host.h"

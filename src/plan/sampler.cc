@@ -1,12 +1,12 @@
 #include "medley/sampler.h"
 
 #include <algorithm>
-#include <mutex>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "core/check.h"
+#include "core/mutex.h"
 #include "core/parallel.h"
 #include "core/rng.h"
 #include "plan/check_policy.h"
@@ -90,18 +90,18 @@ class LastClassIndex {
   [[nodiscard]] std::shared_ptr<const ClassIndex> of(std::span<const std::int64_t> labels) const {
     std::shared_ptr<const ClassIndex> index;
     {
-      const std::lock_guard lock(mutex_);
+      const Lock lock(mutex_);
       index = last_;
     }
     if (index && std::ranges::equal(index->labels, labels)) return index;
     index = std::make_shared<const ClassIndex>(labels);
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     last_ = index;
     return index;
   }
 
  private:
-  mutable std::mutex mutex_;
+  mutable Mutex mutex_;
   mutable std::shared_ptr<const ClassIndex> last_;
 };
 
