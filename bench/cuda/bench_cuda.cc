@@ -1,5 +1,6 @@
 // Mixing speed on the current CUDA device, as JSON on stdout. Every time is the median of device
-// events over many repetitions; every speed stands beside the copy bandwidth of the same run.
+// events over many repetitions and stands beside a memcpy of the same batch in the same run: each
+// byte read once and each written once. For other types of output that floor is scaled by bytes.
 //   bench_cuda [METHOD...]    everything, or only these methods; "small" is the CIFAR-size epoch
 
 #include <algorithm>
@@ -28,6 +29,7 @@ using medley::Layout;
 using medley::cuda::DeviceArray;
 
 constexpr medley::BatchShape kShape{512, 3, 224, 224};
+constexpr medley::BatchShape kSmallerBatch{128, 3, 224, 224};
 constexpr int kWarmUp = 5;
 constexpr int kRepetitions = 30;
 
@@ -131,16 +133,33 @@ void fill(std::byte* device, std::int64_t bytes, DType type) {
   }
 }
 
-double copy_bandwidth(Timer& timer, cudaStream_t stream, std::byte* from, std::byte* to) {
-  constexpr std::size_t kBytes = 512ull * 3 * 224 * 224 * 4;
-  const double us = timer.median_us(stream, [&] {
-    MEDLEY_CUDA_CHECK(cudaMemcpyAsync(to, from, kBytes, cudaMemcpyDeviceToDevice, stream));
+double memcpy_us(Timer& timer, cudaStream_t stream, const std::byte* from, std::byte* to,
+                 std::int64_t bytes) {
+  return timer.median_us(stream, [&] {
+    MEDLEY_CUDA_CHECK(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes),
+                                      cudaMemcpyDeviceToDevice, stream));
   });
+}
+
+double copy_bandwidth(Timer& timer, cudaStream_t stream, std::byte* from, std::byte* to) {
+  constexpr std::int64_t kBytes = 512ll * 3 * 224 * 224 * 4;
+  const double us = memcpy_us(timer, stream, from, to, kBytes);
   return 2.0 * static_cast<double>(kBytes) / us / 1e6;  // TB/s
 }
 
+/// Time over that of the memcpy that is to be reached; 0: none. The only place where these stand.
+double target_of(const std::string& method, DType in, std::int64_t batch) {
+  if (method == "none" || method == "resizemix") return 0;
+  const bool bytes = in == DType::u8;
+  const double target = method == "cutmix"   ? (bytes ? 1.15 : 1.08)
+                        : method == "nmixup" ? (bytes ? 1.25 : 1.20)
+                                             : (bytes ? 1.15 : 1.12);
+  return batch == kShape.count ? target : target + 0.05;
+}
+
 /// Plain mixup, the identity and so on for one pair of types and a layout.
-Json bench_methods(Timer& timer, cudaStream_t stream, std::byte* in_data, std::byte* out_data,
+Json bench_methods(Timer& timer, cudaStream_t stream, const medley::BatchShape& shape,
+                   std::byte* in_data, std::byte* out_data,
                    const std::vector<std::string>& wanted) {
   Json results = Json::array();
   struct Types {
@@ -151,12 +170,17 @@ Json bench_methods(Timer& timer, cudaStream_t stream, std::byte* in_data, std::b
                             {DType::f16, DType::f16, false},
                             {DType::bf16, DType::bf16, false},
                             {DType::u8, DType::bf16, true}}) {
-    fill(in_data, kShape.values() * medley::size_of(types.in), types.in);
+    const std::int64_t in_bytes = shape.values() * medley::size_of(types.in);
+    const std::int64_t out_bytes = shape.values() * medley::size_of(types.out);
+    fill(in_data, in_bytes, types.in);
     for (const Layout layout : {Layout::nchw, Layout::nhwc}) {
-      const medley::ImageBatchView in{in_data, types.in, layout, kShape,
-                                      medley::dense_strides(kShape, layout)};
-      const medley::MutableImageBatchView out{out_data, types.out, layout, kShape,
-                                              medley::dense_strides(kShape, layout)};
+      const medley::ImageBatchView in{in_data, types.in, layout, shape,
+                                      medley::dense_strides(shape, layout)};
+      const medley::MutableImageBatchView out{out_data, types.out, layout, shape,
+                                              medley::dense_strides(shape, layout)};
+      const double copy_us = memcpy_us(timer, stream, in_data, out_data, out_bytes) *
+                             static_cast<double>(in_bytes + out_bytes) /
+                             static_cast<double>(2 * out_bytes);
       medley::MixOptions options;
       if (types.normalise) options.normalise = {{124, 116, 104}, {58, 57, 57}};
       for (const char* name : {"none", "mixup", "cutmix", "stochastic", "hmix", "gmix", "bernoulli",
@@ -176,21 +200,27 @@ Json bench_methods(Timer& timer, cudaStream_t stream, std::byte* in_data, std::b
                              method == "gaussian-field" || method == "custom";
           if (field && mode == medley::Mode::sample && method != "bernoulli") continue;
           const medley::MixPlan plan =
-              medley::Sampler(policy, kShape.size(), 3).plan({.batch = kShape.count});
-          const medley::cuda::DevicePlan device_plan(plan, kShape.count);
+              medley::Sampler(policy, shape.size(), 3).plan({.batch = shape.count});
+          const medley::cuda::DevicePlan device_plan(plan, shape.count);
           const Floor floor = floor_of(plan);
           const double bytes =
-              floor.pixels * kShape.channels * static_cast<double>(medley::size_of(types.in)) +
-              floor.fields * 4 + static_cast<double>(kShape.values() * medley::size_of(types.out));
+              floor.pixels * shape.channels * static_cast<double>(medley::size_of(types.in)) +
+              floor.fields * 4 + static_cast<double>(shape.values() * medley::size_of(types.out));
           const double us = timer.median_us(
               stream, [&] { medley::cuda::mix(device_plan, in, out, options, stream); });
           const double tb = bytes / us / 1e6;
+          const double target = target_of(method, types.in, shape.count);
           results.push_back({{"method", name},
+                             {"batch", shape.count},
                              {"mode", medley::name_of(mode)},
                              {"in", medley::name_of(types.in)},
                              {"out", medley::name_of(types.out)},
                              {"layout", medley::name_of(layout)},
                              {"us", us},
+                             {"memcpy_us", copy_us},
+                             {"of_memcpy", us / copy_us},
+                             {"target", target > 0 ? Json(target) : Json(nullptr)},
+                             {"met", target > 0 ? Json(us / copy_us <= target) : Json(nullptr)},
                              {"floor_bytes", bytes},
                              {"tb_per_s", tb}});
         }
@@ -312,7 +342,10 @@ int main(int argc, char** argv) {
               {"shape", "512x3x224x224"},
               {"repetitions", kRepetitions},
               {"copy_tb_per_s", nullptr}};
-    json["methods"] = bench_methods(timer, stream, in.get(), out.get(), wanted);
+    json["methods"] = bench_methods(timer, stream, kShape, in.get(), out.get(), wanted);
+    for (Json& row : bench_methods(timer, stream, kSmallerBatch, in.get(), out.get(), wanted)) {
+      json["methods"].push_back(std::move(row));
+    }
     // The better of two, before and after the methods: clocks take their time.
     const double copy = std::max(before, copy_bandwidth(timer, stream, in.get(), out.get()));
     json["copy_tb_per_s"] = copy;
