@@ -29,9 +29,10 @@ test-frameworks: deps  ## Python module and training on pinned versions of PyTor
 test-full: test  ## Many more random cases, ThreadSanitizer, clang-tidy, bare Debian 12 and 13
 	@tools/check-full
 
-bench: bench-core  ## All speeds of this machine, into bench/results/
+bench: bench-core  ## All speeds of this machine, into bench/results/; AGAINST as below
 	@tools/bench theory
 	@tools/bench train
+	@tools/bench loop $(if $(AGAINST),--against $(AGAINST)) $(patsubst %,--python %,$(PYTHONS))
 
 bench-core: deps  ## Mixing speed on this machine, into bench/results/; AGAINST=REVISION beside it
 	@tools/bench plain $(if $(AGAINST),--against $(AGAINST))
