@@ -13,8 +13,8 @@ namespace medley {
 
 class GaussianDesign;
 
-/// Which formula a method uses where the paper and the published code differ. `code` is what
-/// produced the published results; `calibrated` (gmix only) makes the mask mean equal lam.
+/// Which formula a method uses where the paper and the published code differ. `calibrated` (gmix
+/// only) makes the mask mean equal lam.
 enum class Form : std::uint8_t { code, paper, calibrated };
 
 /// Where a box may lie. `clipped`: centre anywhere, cut at the border, even sides. `inside`: wholly
@@ -72,16 +72,16 @@ struct MixPolicy {
   double prob = 1;                  ///< chance that a draw mixes at all
 
   Placement placement = Placement::clipped;  ///< boxes: cutmix, stochastic, hmix, resizemix
-  Form form = Form::code;                    ///< hmix, gmix
-  double ratio = 0.5;                        ///< hmix: share of 1-lam that the box carries
-  std::optional<double> gamma = {};          ///< hmix: draw the ratio from Beta(gamma, gamma)
-  double q_mix = 0.5;                        ///< stochastic: probability of mixup
-  std::int32_t n = 3;                        ///< nmixup: samples per output
-  std::optional<double> power = {};          ///< nmixup: zeta-mixup weights k^-power, permuted
-  double decay = 3;                          ///< fmix: spectral decay
-  double soft = 0;                           ///< fmix: share of pixels on the soft edge
-  double scale_min = 0.1;                    ///< resizemix: smallest side ratio
-  double scale_max = 0.8;                    ///< resizemix: largest side ratio
+  std::optional<Form> form = {};     ///< hmix, gmix, fmix; default: the method's own (`form_of`)
+  double ratio = 0.5;                ///< hmix: share of 1-lam that the box carries
+  std::optional<double> gamma = {};  ///< hmix: draw the ratio from Beta(gamma, gamma)
+  double q_mix = 0.5;                ///< stochastic: probability of mixup
+  std::int32_t n = 3;                ///< nmixup: samples per output
+  std::optional<double> power = {};  ///< nmixup: zeta-mixup weights k^-power, permuted
+  double decay = 3;                  ///< fmix: spectral decay
+  double soft = 0;                   ///< fmix: share of pixels on the soft edge
+  double scale_min = 0.1;            ///< resizemix: smallest side ratio
+  double scale_max = 0.8;            ///< resizemix: largest side ratio
   Interpolation interpolation = Interpolation::bilinear;  ///< resizemix
   double sigma = 0.25;   ///< gaussian-field: standard deviation of the mask around lam
   double length = 0.25;  ///< gaussian-field: correlation length in units of the image side
@@ -120,6 +120,9 @@ struct MethodInfo {
 
 /// Every method, in the order of the documentation.
 [[nodiscard]] const std::vector<const MethodInfo*>& methods();
+
+/// The form of the policy, or its method's own; `code` for methods without.
+[[nodiscard]] Form form_of(const MixPolicy& policy);
 
 /// The method of that name, or null.
 [[nodiscard]] const MethodInfo* find_method(std::string_view name);

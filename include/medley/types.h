@@ -35,6 +35,8 @@ struct ImageSize {
   [[nodiscard]] constexpr std::int64_t pixels() const noexcept {
     return std::int64_t{height} * width;
   }
+  /// All pixels on one axis: vectors and sequences, of which methods cut segments.
+  [[nodiscard]] constexpr bool one_row() const noexcept { return height == 1 || width == 1; }
   friend bool operator==(const ImageSize&, const ImageSize&) = default;
 };
 

@@ -90,9 +90,10 @@ class Mix:
     no_self, same_class, other_class: restrict partners; classes need integer labels.
     label: weight of the own label: "realised" (the mean of the mask, default) or "drawn".
     pad, flip: random crop after padding by `pad` pixels, and mirroring with chance `flip`.
-    num_classes: checks labels in host memory, and lets `y.soft()` and `numpy.asarray(y)` do without it.
-    layout, out_layout, dtype, mean, std, max_pixel_value, pad_mode, pad_value, threads, backend: see
-        `medley.apply`.
+    num_classes: checks labels in host memory, and lets `y.soft()` and `numpy.asarray(y)` do without
+        it.
+    layout, out_layout, dtype, mean, std, max_pixel_value, pad_mode, pad_value, threads, backend:
+        see `medley.apply`.
 
     A mixer counts its calls, except those that fail: call k of an epoch takes the draws of the
     samples from k * batch on, where batch is the largest seen in the epoch (a last batch may be
@@ -525,6 +526,8 @@ class FMix(Mix):
     """Low-frequency noise cut at a threshold, so that lam of the pixels are the own image's.
 
     alpha, beta: lam ~ Beta(alpha, beta); beta defaults to alpha.
+    form: noise on the whole spectrum, as the "paper" has it, or on half of it as in the published
+        "code", whose masks reach further along rows than along columns.
     decay: of the spectrum; greater is smoother. soft: share of the pixels on a soft edge.
     Other options: see `Mix`. Harris et al., FMix (2020).
     """
@@ -533,13 +536,13 @@ class FMix(Mix):
         self,
         alpha: float = 1.0,
         beta: float | None = None,
+        form: str = "paper",
         decay: float = 3.0,
         soft: float = 0.0,
         **options: Unpack[Common],
     ) -> None:
-        self._setup(
-            "fmix", {"alpha": alpha, "beta": beta, "decay": decay, "soft": soft, **options}
-        )
+        given = {"alpha": alpha, "beta": beta, "form": form, "decay": decay, "soft": soft}
+        self._setup("fmix", {**given, **options})
 
 
 class ResizeMix(Mix):

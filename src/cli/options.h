@@ -64,5 +64,14 @@ CLI::Option* add_choice(CLI::App& app, const std::string& name,
       app, name, words, static_cast<std::size_t>(value),
       [&value](std::size_t i) { value = static_cast<Enum>(i); }, description);
 }
+template <std::size_t N, typename Enum>
+CLI::Option* add_choice(CLI::App& app, const std::string& name,
+                        const std::array<std::string_view, N>& words, std::optional<Enum>& value,
+                        const std::string& description, const std::string& absent) {
+  return add_word(
+             app, name, words, 0, [&value](std::size_t i) { value = static_cast<Enum>(i); },
+             description)
+      ->default_str(absent);
+}
 
 }  // namespace medley::cli

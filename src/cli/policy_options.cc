@@ -57,8 +57,9 @@ void PolicyOptions::add_method(CLI::App& app) {
       ->default_str(policy_.method)
       ->group(group);
   add_choice(app, "--form", kForms, policy_.form,
-             "hmix, gmix: the formula of the published code or of the paper; calibrated (gmix) "
-             "makes the mean of the mask equal lam")
+             "hmix, gmix, fmix: the formula of the published code or of the paper; calibrated "
+             "(gmix) makes the mean of the mask equal lam",
+             "code; fmix: paper")
       ->group(group);
 }
 

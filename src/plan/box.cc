@@ -25,9 +25,15 @@ Interval place(RandomStream& random, std::int32_t n, std::int32_t side,
       break;
   }
   const std::int32_t centre = draw(n);
+  if (n == 1) return {0, side};
   const std::int32_t half = side / 2;
   const std::int32_t begin = std::max(centre - half, 0);
   return {begin, std::min(centre + half, n) - begin};
+}
+
+/// floor(n share), with the tolerance of areas.
+std::int32_t segment(std::int32_t n, double share) noexcept {
+  return std::min(static_cast<std::int32_t>(n * share * (1.0 + kAreaTolerance)), n);
 }
 
 }  // namespace
@@ -41,13 +47,15 @@ std::int32_t box_side(std::int32_t n, double area) noexcept {
 }
 
 ImageSize box_sides(ImageSize size, double area) noexcept {
+  if (size.height == 1) return {1, segment(size.width, area)};
+  if (size.width == 1) return {segment(size.height, area), 1};
   const std::int32_t height = box_side(size.height, area);
   return {height, size.width == size.height ? height : box_side(size.width, area)};
 }
 
 ImageSize hmix_sides(ImageSize size, double share, double ratio) noexcept {
   const ImageSize sides = box_sides(size, share * ratio);
-  if (ratio == 1 || sides == size) return sides;
+  if (ratio == 1 || sides == size || size.one_row()) return sides;
   const double side = std::sqrt(share) * std::sqrt(ratio);
   return {static_cast<std::int32_t>(size.height * side),
           static_cast<std::int32_t>(size.width * side)};

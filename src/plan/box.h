@@ -16,17 +16,26 @@ inline constexpr double kAreaTolerance = 1e-12;
 /// rounding (the largest s with s^2 <= area n^2 (1 + kAreaTolerance)). area in [0, 1].
 [[nodiscard]] std::int32_t box_side(std::int32_t n, double area) noexcept;
 
-/// Sides of a box of relative area `area`: box_side of both axes.
+/// Sides of a box of relative area `area`: box_side of both axes; of one row floor(n area) pixels,
+/// as safe against rounding.
 [[nodiscard]] ImageSize box_sides(ImageSize size, double area) noexcept;
 
 /// Sides of the box of hmix, for the partner's share 1 - lam: floor(n sqrt(share) sqrt(ratio)). The
 /// factors are multiplied in double precision as the published code does, where an exact product
-/// can lose a pixel. At ratio 1, and where it covers the image, the box is that of cutmix.
+/// can lose a pixel. At ratio 1, where it covers the image, and of one row the box is that of
+/// cutmix.
 [[nodiscard]] ImageSize hmix_sides(ImageSize size, double share, double ratio) noexcept;
+
+/// What placement `clipped` leaves of a side before it is cut at the border: an even number, but on
+/// an axis of one pixel.
+[[nodiscard]] constexpr std::int32_t clipped_side(std::int32_t n, std::int32_t side) noexcept {
+  return n == 1 ? side : side / 2 * 2;
+}
 
 /// A box of these sides, placed at random; `inside` and `outside` are left at 0 and 1.
 /// Rows and columns are placed independently:
-///   clipped  centre uniform on the n pixels, [c - s/2, c + s/2) with whole s/2, cut at the border
+///   clipped  centre uniform on the n pixels, [c - s/2, c + s/2) with whole s/2, cut at the border;
+///            an axis of one pixel keeps its side
 ///   inside   first row uniform on {0..n-s}
 ///   wrap     first row uniform on {0..n-1}, the box runs past the edge
 [[nodiscard]] BoxMask draw_box(RandomStream& random, ImageSize size, ImageSize sides,

@@ -17,7 +17,7 @@ constexpr double kMaxLam = 1e6;  // beyond, products with pixels lose all their 
 
 void check_policy(const MixPolicy& p, const MethodInfo& info) {
   require_enumerator("placement", kPlacements, p.placement);
-  require_enumerator("form", kForms, p.form);
+  if (p.form) require_enumerator("form", kForms, *p.form);
   require_enumerator("label", kLabelRules, p.label);
   require_enumerator("mode", kModes, p.mode);
   require_enumerator("pairing", kPairings, p.pairing);

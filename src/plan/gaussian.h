@@ -6,6 +6,12 @@
 
 namespace medley {
 
+/// tau of a kernel whose mean over an unbounded image is `share`; of one row, over an unbounded
+/// row.
+[[nodiscard]] constexpr double gaussian_tau(double share, ImageSize size) noexcept {
+  return size.one_row() ? share * share * static_cast<double>(size.pixels()) : share;
+}
+
 /// Mean over the pixels of K, the weight of the image that the mask peaks for.
 [[nodiscard]] double gaussian_kernel_mean(const GaussianMask& mask, ImageSize size);
 

@@ -7,6 +7,7 @@
 
 #include "core/check.h"
 #include "plan/beta.h"
+#include "plan/enums.h"
 #include "plan/method.h"
 
 namespace medley {
@@ -47,6 +48,15 @@ const std::vector<const MethodInfo*>& methods() {
 bool MethodInfo::uses(std::string_view option) const noexcept {
   if (option == "lam") return uses_lam;
   return std::ranges::any_of(options, [&](const OptionInfo& info) { return info.name == option; });
+}
+
+Form form_of(const MixPolicy& policy) {
+  if (policy.form) return *policy.form;
+  for (const OptionInfo& option : get_method(policy.method).options) {
+    if (option.name != "form") continue;
+    return static_cast<Form>(std::ranges::find(kForms, option.default_value) - kForms.begin());
+  }
+  return Form::code;
 }
 
 const MethodInfo* find_method(std::string_view name) {

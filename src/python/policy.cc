@@ -65,8 +65,8 @@ Setter set_real(double MixPolicy::*field) {
 Setter set_optional(std::optional<double> MixPolicy::*field) {
   return [field](MixPolicy& p, std::string_view n, py::handle v) { p.*field = real(n, v); };
 }
-template <typename Enum, std::size_t N>
-Setter set_word(Enum MixPolicy::*field, const std::array<std::string_view, N>& words) {
+template <typename Enum, typename Field, std::size_t N>
+Setter set_word(Field MixPolicy::*field, const std::array<std::string_view, N>& words) {
   return [field, &words](MixPolicy& p, std::string_view n, py::handle v) {
     p.*field = word_of<Enum>(n, v, words);
   };
@@ -85,8 +85,8 @@ const std::vector<Option>& options_table() {
   static const std::vector<Option> table = {
       {"alpha", false, set_optional(&MixPolicy::alpha)},
       {"beta", false, set_optional(&MixPolicy::beta)},
-      {"placement", false, set_word(&MixPolicy::placement, kPlacements)},
-      {"form", false, set_word(&MixPolicy::form, kForms)},
+      {"placement", false, set_word<Placement>(&MixPolicy::placement, kPlacements)},
+      {"form", false, set_word<Form>(&MixPolicy::form, kForms)},
       {"ratio", false, set_real(&MixPolicy::ratio)},
       {"gamma", false, set_optional(&MixPolicy::gamma)},
       {"q_mix", false, set_real(&MixPolicy::q_mix)},
@@ -96,7 +96,7 @@ const std::vector<Option>& options_table() {
       {"soft", false, set_real(&MixPolicy::soft)},
       {"scale_min", false, set_real(&MixPolicy::scale_min)},
       {"scale_max", false, set_real(&MixPolicy::scale_max)},
-      {"interpolation", false, set_word(&MixPolicy::interpolation, kInterpolations)},
+      {"interpolation", false, set_word<Interpolation>(&MixPolicy::interpolation, kInterpolations)},
       {"sigma", false, set_real(&MixPolicy::sigma)},
       {"length", false, set_real(&MixPolicy::length)},
       {"design", false,
@@ -104,9 +104,9 @@ const std::vector<Option>& options_table() {
       {"masks", false, [](MixPolicy& p, std::string_view, py::handle v) { p.masks = mask_set(v); }},
       {"lam", true, set_optional(&MixPolicy::lam)},
       {"prob", true, set_real(&MixPolicy::prob)},
-      {"label", true, set_word(&MixPolicy::label, kLabelRules)},
-      {"mode", true, set_word(&MixPolicy::mode, kModes)},
-      {"pairing", true, set_word(&MixPolicy::pairing, kPairings)},
+      {"label", true, set_word<LabelRule>(&MixPolicy::label, kLabelRules)},
+      {"mode", true, set_word<Mode>(&MixPolicy::mode, kModes)},
+      {"pairing", true, set_word<Pairing>(&MixPolicy::pairing, kPairings)},
       {"no_self", true,
        [](MixPolicy& p, std::string_view n, py::handle v) { p.no_self = boolean(n, v); }},
       {"same_class", true, set_class_rule(ClassRule::same)},

@@ -75,11 +75,11 @@ std::int64_t first_of_unit(Mode mode, std::int64_t position, std::int64_t count)
 
 std::shared_ptr<Plan> timm_boxes(const Plan& plan, const TimmBoxes& rule) {
   MixPlan result = plan.plan();
-  const bool one_row = result.size.height == 1 || result.size.width == 1;
   const auto count = std::ssize(result.entries);
   for (std::int64_t i = 0; i < count; ++i) {
     MixEntry& entry = result.entries[static_cast<std::size_t>(i)];
-    if (!std::holds_alternative<BoxMask>(entry.mask) || (one_row && !rule.minmax)) continue;
+    if (!std::holds_alternative<BoxMask>(entry.mask) || (result.size.one_row() && !rule.minmax))
+      continue;
     const std::int64_t unit = result.first + first_of_unit(rule.mode, i, count);
     RandomStream random(result.seed, result.epoch, static_cast<std::uint64_t>(unit), Purpose::mask);
     const BoxMask box = draw_timm_box(random, result.size, entry.lam, rule);

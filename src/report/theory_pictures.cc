@@ -115,7 +115,7 @@ Image coefficient_figure(bool effective) {
       return theory::coefficients(method.policy, kFigure);
     }();
     std::string note = method.note;
-    if (effective && method.policy.method == "gmix" && method.policy.form == Form::code) {
+    if (effective && method.policy.method == "gmix" && form_of(method.policy) == Form::code) {
       note = "as published, both branches";
     }
     figure.panels.push_back({method.title, note, kFigure, moments.map()});

@@ -25,6 +25,10 @@ AxisLaw AxisLaw::inside(std::int32_t n, std::int32_t side) {
 
 AxisLaw AxisLaw::clipped(std::int32_t n, std::int32_t side) {
   AxisLaw law(Kind::stretches, n);
+  if (n == 1) {
+    law.stretches_.push_back({0, side});
+    return law;
+  }
   const std::int32_t half = side / 2;
   for (std::int32_t c = 0; c < n; ++c) {
     law.stretches_.push_back({std::max(c - half, 0), std::min(c + half, n)});

@@ -269,8 +269,7 @@ class AxisPool {
       : laws_(laws), n_(n), placement_(placement) {}
 
   std::int32_t operator[](std::int32_t side) {
-    // Clipped boxes have even sides.
-    if (placement_ == Placement::clipped) side -= side % 2;
+    if (placement_ == Placement::clipped) side = clipped_side(n_, side);
     const auto [found, added] = index_.try_emplace(side, static_cast<std::int32_t>(laws_.size()));
     if (added) laws_.push_back(axis(n_, side, placement_));
     return found->second;
@@ -310,7 +309,8 @@ void add_clipped_classes(MomentForm& form, MomentForm::Block& block, const SideT
                          LabelMoments label) {
   SideTable even;
   for (const auto& [sides, m] : table) {
-    SideMoments& at = even[{sides.first / 2 * 2, sides.second / 2 * 2}];
+    SideMoments& at = even[{clipped_side(form.size.height, sides.first),
+                            clipped_side(form.size.width, sides.second)}];
     at.m0 += m.m0;
     at.m1 += m.m1;
     at.m2 += m.m2;
@@ -357,7 +357,7 @@ std::vector<Stretch> equal_boxes(ImageSize size, double most, double tolerance) 
   for (const std::int32_t n : {size.height, size.width}) {
     for (std::int32_t s = 1; s <= n; ++s) {
       const double share = static_cast<double>(s) / n;
-      areas.push_back(share * share / (1 + tolerance));
+      areas.push_back((size.one_row() ? share : share * share) / (1 + tolerance));
     }
   }
   std::sort(areas.begin(), areas.end());
@@ -393,7 +393,7 @@ void add_cutmix(MomentForm& form, const LamFamily& lam, Placement placement, dou
 }
 
 void add_hmix(MomentForm& form, const LamFamily& lam, const MixPolicy& policy) {
-  const bool paper = policy.form == Form::paper;
+  const bool paper = form_of(policy) == Form::paper;
   const SideTable table = side_table(form.size, lam, policy.ratio, policy.gamma, paper);
   MomentForm::Block& block = form.blocks.emplace_back();
   // The realised label of the code form is lam itself.

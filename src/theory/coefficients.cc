@@ -38,7 +38,7 @@ void add_method(MomentForm& form, const MixPolicy& policy, const LamFamily& lam)
     return add_cutmix(form, lam, policy.placement, 1 - policy.q_mix);
   }
   if (method == "hmix") return add_hmix(form, lam, policy);
-  if (method == "gmix") return add_gmix(form, lam, policy.form);
+  if (method == "gmix") return add_gmix(form, lam, form_of(policy));
   return add_gaussian_field(form, lam, policy);
 }
 

@@ -19,11 +19,12 @@ constexpr std::size_t kLawsPerBlock = 2048;
 /// Multiplications that the map of calibrated masks may take: some minutes.
 constexpr double kMostWork = 4e11;
 
-/// Adds kernels of one width around a uniform pixel, for the partner (N = K) or the own image
-/// (N = 1 - K).
-void add_kernel(MomentForm& form, double lam, double tau, Peak peak, double weight,
+/// Adds kernels of one width, gaussian_tau(share), around a uniform pixel, for the partner (N = K)
+/// or the own image (N = 1 - K).
+void add_kernel(MomentForm& form, double lam, double share, Peak peak, double weight,
                 LabelMoments label) {
   const double partner = peak == Peak::partner ? 1 : 0;
+  const double tau = gaussian_tau(share, form.size);
   if (!(tau > 0)) {  // no bump: one image alone
     form.add_flat(fixed_scalars(weight, 1 - partner, 0, 1 - lam), label);
     return;

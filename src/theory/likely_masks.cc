@@ -30,7 +30,7 @@ double mean_of(const std::vector<double>& values) {
 class Lister {
  public:
   Lister(const MixPolicy& policy, ImageSize size, std::int64_t most)
-      : policy_(policy), size_(size), most_(most) {
+      : policy_(policy), form_(form_of(policy)), size_(size), most_(most) {
     alpha_ = policy.alpha.value_or(get_method(policy.method).default_alpha);
     beta_ = policy.beta.value_or(alpha_);
   }
@@ -130,7 +130,7 @@ class Lister {
       if (hmix) {
         const LamFamily lam{.fixed = {}, .alpha = alpha_, .beta = beta_};
         for (const Node& node :
-             policy_.form == Form::paper ? paper_nodes(lam, lo, hi, ratio) : lam.nodes(lo, hi)) {
+             form_ == Form::paper ? paper_nodes(lam, lo, hi, ratio) : lam.nodes(lo, hi)) {
           place(weight * node.weight, node.x, ratio);
         }
         continue;
@@ -165,7 +165,7 @@ class Lister {
   };
 
   [[nodiscard]] bool covers(Interval s, std::int32_t i, std::int32_t n) const {
-    if (policy_.placement == Placement::clipped)
+    if (policy_.placement == Placement::clipped && n > 1)
       return i >= s.at - s.side / 2 && i < s.at + s.side / 2;
     return (i - s.at + n) % n < s.side;
   }
@@ -184,11 +184,11 @@ class Lister {
     if (policy_.method == "hmix") {
       const auto pixels = static_cast<double>(size_.pixels());
       const double rest = lam * ratio + (1 - ratio);
-      const double outside = policy_.form == Form::paper ? (rest > 0 ? lam / rest : 1)
-                             : area < pixels ? std::min(1.0, lam * pixels / (pixels - area))
-                                             : 0;
+      const double outside = form_ == Form::paper ? (rest > 0 ? lam / rest : 1)
+                             : area < pixels      ? std::min(1.0, lam * pixels / (pixels - area))
+                                                  : 0;
       for (double& value : own) value *= outside;
-      const double realised = policy_.form == Form::paper ? mean_of(own) : lam;
+      const double realised = form_ == Form::paper ? mean_of(own) : lam;
       return add(chance, std::move(own), label(lam, realised));
     }
     const double realised = mean_of(own);
@@ -197,7 +197,7 @@ class Lister {
 
   void bumps() {
     const LamFamily lam{.fixed = policy_.lam, .alpha = alpha_, .beta = beta_};
-    for (const Node& node : gmix_nodes(lam, policy_.form, size_)) {
+    for (const Node& node : gmix_nodes(lam, form_, size_)) {
       for (std::int32_t cy = 0; cy < size_.height; ++cy) {
         for (std::int32_t cx = 0; cx < size_.width; ++cx) add_bump(node, cy, cx);
       }
@@ -207,9 +207,9 @@ class Lister {
   void add_bump(const Node& node, std::int32_t cy, std::int32_t cx) {
     const double lam = node.x;
     const auto pixels = static_cast<double>(size_.pixels());
-    const bool own_peak = policy_.form == Form::code && lam < 0.5;
-    double tau = policy_.form == Form::paper ? 2 * (1 - lam) : std::min(lam, 1 - lam);
-    if (policy_.form == Form::calibrated) {
+    const bool own_peak = form_ == Form::code && lam < 0.5;
+    double tau = gaussian_tau(form_ == Form::paper ? 2 * (1 - lam) : std::min(lam, 1 - lam), size_);
+    if (form_ == Form::calibrated) {
       const std::optional<double> calibrated = calibrated_tau(cy, cx, size_, lam);
       if (!calibrated) {
         return add(node.weight / pixels, std::vector<double>(ones().size(), lam), lam);
@@ -230,6 +230,7 @@ class Lister {
   }
 
   const MixPolicy& policy_;
+  Form form_;
   ImageSize size_;
   std::int64_t most_;
   double alpha_ = 1;

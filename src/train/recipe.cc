@@ -31,14 +31,25 @@ constexpr std::array<std::string_view, 2> kOptimisers = {"sgd", "adamw"};
 constexpr std::array<std::string_view, 4> kSchedules = {"constant", "step", "cosine", "one-cycle"};
 constexpr std::array<std::string_view, 2> kLosses = {"cross-entropy", "bce-softmax"};
 
-/// An enumeration with its words, as a field.
-template <typename Enum, std::size_t N>
+/// An enumeration with its words, as a field. Of an optional one, null is none.
+template <typename Field, std::size_t N>
 struct Words {
-  Enum& value;
+  Field& value;
   const std::array<std::string_view, N>& words;
 };
-template <typename Enum, std::size_t N>
-Words(Enum&, const std::array<std::string_view, N>&) -> Words<Enum, N>;
+template <typename Field, std::size_t N>
+Words(Field&, const std::array<std::string_view, N>&) -> Words<Field, N>;
+
+template <typename Field>
+struct WordField {
+  using Enum = Field;
+  static constexpr bool kOptional = false;
+};
+template <typename E>
+struct WordField<std::optional<E>> {
+  using Enum = E;
+  static constexpr bool kOptional = true;
+};
 
 /// Calls visit(name, field, help) for every field, in the order of files and help texts.
 template <typename R, typename Visit>
@@ -81,7 +92,8 @@ void for_each_field(R& r, const Visit& visit) {
   visit("lam", m.lam, "a fixed share instead");
   visit("prob", m.prob, "chance that a draw mixes at all");
   visit("placement", Words{m.placement, kPlacements}, "of boxes");
-  visit("form", Words{m.form, kForms}, "hmix, gmix");
+  visit("form", Words{m.form, kForms},
+        "hmix, gmix, fmix: of code or paper; the method's own unless given");
   visit("ratio", m.ratio, "hmix: share of 1-lam in the box");
   visit("gamma", m.gamma, "hmix: ratio drawn from Beta(gamma, gamma)");
   visit("q_mix", m.q_mix, "stochastic: chance of mixup");
@@ -95,8 +107,8 @@ void for_each_field(R& r, const Visit& visit) {
   visit("no_self", m.no_self, "never mix an image with itself");
 }
 
-template <typename Enum, std::size_t N>
-std::string listed(const Words<Enum, N>& field, const char* between) {
+template <typename Field, std::size_t N>
+std::string listed(const Words<Field, N>& field, const char* between) {
   std::string all;
   for (const std::string_view word : field.words)
     all.append(all.empty() ? "" : between).append(word);
@@ -111,9 +123,13 @@ Json json_of(std::integral auto value) { return value; }
 Json json_of(double value) { return value; }
 Json json_of(const std::vector<double>& value) { return value; }
 Json json_of(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
-template <typename Enum, std::size_t N>
-Json json_of(const Words<Enum, N>& field) {
-  return word_of(field.words, field.value);
+template <typename Field, std::size_t N>
+Json json_of(const Words<Field, N>& field) {
+  if constexpr (WordField<std::remove_const_t<Field>>::kOptional) {
+    return field.value ? Json(word_of(field.words, *field.value)) : Json(nullptr);
+  } else {
+    return word_of(field.words, field.value);
+  }
 }
 
 // ---- from JSON; false if the value is of another kind ----
@@ -163,12 +179,16 @@ bool assign(std::vector<double>& field, const Input& json) {
   return true;
 }
 
-template <typename Enum, std::size_t N>
-bool assign(const Words<Enum, N>& field, const Input& json) {
+template <typename Field, std::size_t N>
+bool assign(const Words<Field, N>& field, const Input& json) {
+  if constexpr (WordField<Field>::kOptional) {
+    field.value.reset();
+    if (json.is_null()) return true;
+  }
   if (!json.is_string()) return false;
   const auto found = std::ranges::find(field.words, json.get<std::string>());
   if (found == field.words.end()) return false;
-  field.value = static_cast<Enum>(found - field.words.begin());
+  field.value = static_cast<typename WordField<Field>::Enum>(found - field.words.begin());
   return true;
 }
 
@@ -180,9 +200,9 @@ std::string wanted(std::integral auto) { return "a whole number"; }
 std::string wanted(double) { return "a finite number"; }
 std::string wanted(const std::optional<double>&) { return "a finite number or null"; }
 std::string wanted(const std::vector<double>&) { return "a list of finite numbers"; }
-template <typename Enum, std::size_t N>
-std::string wanted(const Words<Enum, N>& field) {
-  return "one of " + listed(field, ", ");
+template <typename Field, std::size_t N>
+std::string wanted(const Words<Field, N>& field) {
+  return "one of " + listed(field, ", ") + (WordField<Field>::kOptional ? " or null" : "");
 }
 
 // ---- how help texts show a value ----
@@ -193,8 +213,8 @@ std::string form_of(std::integral auto) { return "N"; }
 std::string form_of(double) { return "X"; }
 std::string form_of(const std::optional<double>&) { return "X"; }
 std::string form_of(const std::vector<double>&) { return "X,X,…"; }
-template <typename Enum, std::size_t N>
-std::string form_of(const Words<Enum, N>& field) {
+template <typename Field, std::size_t N>
+std::string form_of(const Words<Field, N>& field) {
   return listed(field, "|");
 }
 

@@ -274,6 +274,28 @@ TEST(DrawBox, LeavesTheValuesOfCutmix) {
   EXPECT_EQ(box.outside, 1.0);
 }
 
+TEST(BoxSides, OfOneRowAreASegment) {
+  EXPECT_EQ(box_sides({1, 400}, 0.25), (ImageSize{1, 100}));
+  EXPECT_EQ(box_sides({400, 1}, 0.25), (ImageSize{100, 1}));
+  EXPECT_EQ(box_sides({1, 10}, 0), (ImageSize{1, 0}));
+  EXPECT_EQ(box_sides({1, 10}, 1), (ImageSize{1, 10}));
+  EXPECT_EQ(hmix_sides({1, 400}, 0.5, 0.5), (ImageSize{1, 100}));
+  for (std::int32_t s = 0; s <= 49; ++s) {  // rounding of an area costs no pixel
+    ASSERT_EQ(box_sides({1, 49}, s / 49.0), (ImageSize{1, s}));
+  }
+}
+
+TEST(DrawBox, OfOneRowKeepsItsAxisOfOnePixel) {
+  for (const Placement placement : {Placement::clipped, Placement::inside, Placement::wrap}) {
+    for (const BoxMask& box : boxes({1, 20}, 0.5, placement, 50)) {
+      EXPECT_EQ(box.top, 0);
+      EXPECT_EQ(box.height, 1);
+      EXPECT_GE(box.width, 5);
+    }
+    for (const BoxMask& box : boxes({20, 1}, 0.5, placement, 50)) EXPECT_EQ(box.width, 1);
+  }
+}
+
 TEST(BoxMean, WeighsBothSidesByTheirPixels) {
   EXPECT_DOUBLE_EQ(box_mean({1, 2, 2, 3, 0.25, 0.75}, {4, 5}), (6 * 0.25 + 14 * 0.75) / 20);
   EXPECT_DOUBLE_EQ(box_mean({3, 4, 2, 3, 0, 1}, {4, 5}), 14.0 / 20);  // wrapped

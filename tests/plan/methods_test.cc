@@ -85,7 +85,7 @@ class EveryMethod : public testing::TestWithParam<ShapeCase> {
           policy.placement = static_cast<Placement>(variant);
           change(policy);
           SCOPED_TRACE(std::string(name_of(mode)) + ", " + std::string(name_of(pairing)) + ", " +
-                       std::string(name_of(policy.form)) + ", " +
+                       std::string(name_of(*policy.form)) + ", " +
                        std::string(name_of(policy.placement)));
           const PlanRequest request = request_of(policy, shape.batch);
           check(Sampler(policy, shape.size, kSeed).plan(request));

@@ -47,6 +47,14 @@ TEST(Registry, GivesTheDefaultAlphaOfThePublications) {
   }
 }
 
+TEST(Registry, GivesTheFormOfTheMethodUnlessOneIsGiven) {
+  EXPECT_EQ(form_of({.method = "hmix"}), Form::code);
+  EXPECT_EQ(form_of({.method = "gmix"}), Form::code);
+  EXPECT_EQ(form_of({.method = "fmix"}), Form::paper);
+  EXPECT_EQ(form_of({.method = "fmix", .form = Form::code}), Form::code);
+  EXPECT_EQ(form_of({.method = "mixup"}), Form::code);
+}
+
 TEST(Registry, AllowsAnyLamForThreeMethods) {
   for (const MethodInfo* info : methods()) {
     const std::set<std::string_view> unbounded = {"mixup", "nmixup", "gaussian-field"};

@@ -114,6 +114,41 @@ def test_wrong_images(images, error, text):
         medley.Mixup()(images)
 
 
+@pytest.mark.parametrize("shape", [(64, 400), (64, 2, 1, 400), (64, 2, 400, 1)])
+@pytest.mark.parametrize(
+    "mix, weight",
+    [
+        (medley.CutMix(seed=1, lam=0.5, placement="inside"), 0.5),
+        (medley.CutMix(seed=1, lam=0.5), 0.5625),  # cut at the border
+        (medley.Stochastic(seed=1, lam=0.5, q_mix=0, placement="wrap"), 0.5),
+        (medley.HMix(seed=1, lam=0.5), 0.5),
+        (medley.GMix(seed=1, lam=0.5, form="calibrated"), 0.5),
+        (medley.ResizeMix(seed=1, lam=0.5, placement="inside"), 0.5),
+    ],
+    ids=["inside", "clipped", "stochastic", "hmix", "gmix", "resizemix"],
+)
+def test_methods_cut_segments_of_one_row(mix, weight, shape):
+    images = np.empty(shape, np.float32)
+    images[:] = np.arange(64).reshape(-1, *[1] * (len(shape) - 1))
+    x, y = mix(images, np.arange(64))
+    assert abs(float(y.weight.mean()) - weight) < 0.06
+    own = (x == images).reshape(64, -1).mean(1)
+    if mix.method in ("cutmix", "stochastic"):
+        assert np.allclose(np.where(y.y_a == y.y_b, 1, y.weight), own)
+    elif mix.method == "hmix":  # a box of a quarter of the row
+        partner = x.reshape(64, -1) == y.y_b[:, None]
+        assert 0.15 < partner[y.y_a != y.y_b].mean() < 0.26
+
+
+def test_gmix_of_one_row_has_the_share_of_an_image():
+    for form in ("code", "paper"):
+        mix = medley.GMix(seed=1, lam=0.95, form=form)  # of wide bumps more lies outside
+        row, square = (
+            float(mix.plan(batch=4000, size=size).label_weight.mean()) for size in ((1, 1024), 32)
+        )
+        assert abs(row - square) < 0.02, form
+
+
 def test_grey_images_and_vectors():
     grey = random_images((4, 8, 6))
     mix = medley.CutMix(seed=1)

@@ -304,3 +304,19 @@ def test_copies_are_switched_off_by_themselves():
     again = pickle.loads(pickle.dumps(fn))
     again.mixup_enabled = False
     assert fn.mixup_enabled and not again.mixup_enabled and again._enabled.is_shared()
+
+
+@pytest.mark.parametrize("minmax", [None, (0.2, 0.8)])
+@pytest.mark.parametrize("mode", ["batch", "elem"])
+def test_cutmix_cuts_segments_of_one_row(mode, minmax):
+    fn = medley.timm.Mixup(
+        0, 1.0, cutmix_minmax=minmax, mode=mode, label_smoothing=0, num_classes=8, seed=3
+    )
+    mixed = 0
+    for _ in range(10):
+        x = torch.arange(8.0)[:, None].expand(8, 200).clone()
+        images, target = fn(x, torch.arange(8))
+        own = (images == torch.arange(8.0)[:, None]).float().mean(1)
+        torch.testing.assert_close(target.diagonal(), own)
+        mixed += int(((own > 0) & (own < 1)).sum())
+    assert mixed > 60

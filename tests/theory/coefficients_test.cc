@@ -30,7 +30,7 @@ struct Case {
 
   [[nodiscard]] std::string name() const {
     return policy.method + " " + std::string(name_of(policy.placement)) + " " +
-           std::string(name_of(policy.form)) + " lam " +
+           std::string(name_of(form_of(policy))) + " lam " +
            (policy.lam ? std::to_string(*policy.lam) : "drawn") + " ratio " +
            std::to_string(policy.ratio) + " " + std::to_string(size.height) + "x" +
            std::to_string(size.width);

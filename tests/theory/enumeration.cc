@@ -28,6 +28,7 @@ std::vector<Stretch> stretches(int n, int side, Placement placement) {
     for (int i = 0; i < n; ++i) {
       const bool in = placement == Placement::inside ? i >= u && i < u + side
                       : placement == Placement::wrap ? (i - u + n) % n < side
+                      : n == 1                       ? side == 1
                                                      : i >= u - side / 2 && i < u + side / 2;
       covered[static_cast<std::size_t>(i)] = in ? 1 : 0;
     }
@@ -41,8 +42,13 @@ void finish(LikelyMask& mask) {
       std::accumulate(mask.n.begin(), mask.n.end(), 0.0) / static_cast<double>(mask.n.size());
 }
 
-int side_of(const MixPolicy& policy, int n) {
+/// Of one row the box is a segment of the long axis.
+int side_of(const MixPolicy& policy, int n, ImageSize size) {
   const double share = 1 - *policy.lam;
+  if (size.one_row()) {
+    const double ratio = policy.method == "hmix" ? policy.ratio : 1;
+    return n < size.pixels() ? 1 : static_cast<int>(n * share * ratio * (1 + 1e-12));
+  }
   if (policy.method != "hmix" || policy.ratio == 1) return side_of(n, share);
   return static_cast<int>(n * (std::sqrt(share) * std::sqrt(policy.ratio)));
 }
@@ -51,9 +57,9 @@ void add_boxes(const MixPolicy& policy, ImageSize size, double weight,
                std::vector<LikelyMask>& masks) {
   const double lam = *policy.lam;
   for (const Stretch& rows :
-       stretches(size.height, side_of(policy, size.height), policy.placement)) {
+       stretches(size.height, side_of(policy, size.height, size), policy.placement)) {
     for (const Stretch& columns :
-         stretches(size.width, side_of(policy, size.width), policy.placement)) {
+         stretches(size.width, side_of(policy, size.width, size), policy.placement)) {
       const double covered = std::accumulate(rows.covered.begin(), rows.covered.end(), 0.0) *
                              std::accumulate(columns.covered.begin(), columns.covered.end(), 0.0);
       const auto pixels = static_cast<double>(size.pixels());
@@ -80,19 +86,20 @@ void add_gaussians(const MixPolicy& policy, ImageSize size, std::vector<LikelyMa
   constexpr double kPi = 3.14159265358979323846;
   const double lam = *policy.lam;
   const auto pixels = static_cast<double>(size.pixels());
+  const Form form = form_of(policy);
   for (std::int32_t cy = 0; cy < size.height; ++cy) {
     for (std::int32_t cx = 0; cx < size.width; ++cx) {
-      const bool own = policy.form == Form::code && lam < 0.5;
-      const double tau = policy.form == Form::paper  ? 2 * (1 - lam)
-                         : policy.form == Form::code ? std::min(lam, 1 - lam)
-                         : size.pixels() == 1        ? 1
-                                                     : calibrate_tau(cy, cx, size, 1 - lam);
+      const bool own = form == Form::code && lam < 0.5;
+      const double share = form == Form::paper ? 2 * (1 - lam) : std::min(lam, 1 - lam);
+      const double tau = form != Form::calibrated ? size.one_row() ? share * share * pixels : share
+                         : size.pixels() == 1     ? 1
+                                                  : calibrate_tau(cy, cx, size, 1 - lam);
       LikelyMask mask{1 / pixels, {}, 0};
       for (std::int32_t y = 0; y < size.height; ++y) {
         for (std::int32_t x = 0; x < size.width; ++x) {
           const double d2 = (y - cy) * (y - cy) + (x - cx) * (x - cx);
           double k = std::exp(-kPi * d2 / (tau * pixels));
-          if (policy.form == Form::calibrated && size.pixels() == 1) k = 1 - lam;
+          if (form == Form::calibrated && size.pixels() == 1) k = 1 - lam;
           mask.n.push_back(own ? 1 - k : k);
         }
       }

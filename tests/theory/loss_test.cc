@@ -51,8 +51,8 @@ std::vector<MixPolicy> policies() {
 }
 
 std::string name(const MixPolicy& p) {
-  return p.method + " " + std::string(name_of(p.placement)) + " " + std::string(name_of(p.form)) +
-         " " + std::string(name_of(p.label));
+  return p.method + " " + std::string(name_of(p.placement)) + " " +
+         std::string(name_of(form_of(p))) + " " + std::string(name_of(p.label));
 }
 
 TEST(ApproximateLoss, IsExactForSquaredLossAndLinearScores) {

@@ -28,7 +28,7 @@ void expect_near(const Estimate& estimate, double value, const std::string& what
 void expect_agreement(const MixPolicy& policy, ImageSize size, bool effective,
                       std::int64_t draws = 20000) {
   const std::string name = policy.method + " " + std::string(name_of(policy.placement)) + " " +
-                           std::string(name_of(policy.form)) + (effective ? " effective" : "");
+                           std::string(name_of(form_of(policy))) + (effective ? " effective" : "");
   MonteCarloOptions options{.draws = draws, .seed = 5, .effective = effective};
   options.points = {{{0, 0}, {1, 2}}, {{3, 1}, {3, 1}}};
   const MonteCarloMoments estimate = monte_carlo(policy, size, options);

@@ -131,7 +131,7 @@ nlohmann::ordered_json to_object(const CoefficientsCommand& command, const MixPo
   object["prob"] = policy.prob;
   add("q_mix", policy.q_mix);
   add("placement", name_of(policy.placement));
-  add("form", name_of(policy.form));
+  add("form", name_of(form_of(policy)));
   if (policy.gamma) {
     add("gamma", *policy.gamma);
   } else {

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
+#include <numbers>
 #include <numeric>
 #include <vector>
 
@@ -12,10 +13,13 @@ namespace {
 
 constexpr double kAlpha = 1;
 
-/// Thresholded low-frequency noise: complex normals on the half spectrum of a real image, divided
-/// by frequency^decay, transformed back; the lam * pixels brightest pixels are the own image's.
-/// (The published code mixes up two axes of its spectrum and so leaves all but two frequencies of
-/// one direction out; this is what its paper describes.)
+/// Thresholded low-frequency noise: complex normals divided by frequency^decay, transformed back;
+/// the lam * pixels brightest pixels are the own image's.
+///   paper  normals on the whole spectrum, of which the real part is taken: isotropic
+///   code   normals on the half spectrum of a real image, whose first and last column then have
+///          half the power of the others
+/// (The published code also mixes up two axes of its spectrum and so leaves all but two frequencies
+/// of one direction out; neither form does.)
 class FMix final : public MaskLaw {
  public:
   FMix(const MixPolicy& policy, ImageSize size)
@@ -24,13 +28,17 @@ class FMix final : public MaskLaw {
         size_(size),
         along_columns_(size.height),
         along_rows_(size.width) {
+    const bool half_power = form_of(policy) == Form::code;
     const double lowest = 1.0 / std::max(size.height, size.width);
     for (std::int32_t ky = 0; ky < size.height; ++ky) {
       const double fy = static_cast<double>(std::min(ky, size.height - ky)) / size.height;
       for (std::int32_t kx = 0; kx <= size.width / 2; ++kx) {
         const double fx = static_cast<double>(kx) / size.width;
         const double frequency = std::max(std::sqrt(fx * fx + fy * fy), lowest);
-        amplitude_.push_back(std::pow(frequency / lowest, -policy.decay));  // at most 1
+        // Of a column that is its own mirror image the real part is left.
+        const bool own_mirror = kx == 0 || 2 * kx == size.width;
+        amplitude_.push_back(std::pow(frequency / lowest, -policy.decay) *
+                             (own_mirror && !half_power ? std::numbers::sqrt2 : 1));
       }
     }
   }
@@ -132,7 +140,8 @@ const MethodEntry registry::kFmix{
      .source = "Harris, Marcu, Painter, Niranjan, Prugel-Bennett, Hare: FMix: Enhancing Mixed "
                "Sample Data Augmentation, 2020",
      .default_alpha = kAlpha,
-     .options = {{"alpha", "1"}, {"beta", "alpha"}, {"decay", "3"}, {"soft", "0"}}},
+     .options =
+         {{"alpha", "1"}, {"beta", "alpha"}, {"form", "paper"}, {"decay", "3"}, {"soft", "0"}}},
     [](const MixPolicy& policy, ImageSize size) -> std::unique_ptr<MaskLaw> {
       return std::make_unique<FMix>(policy, size);
     }};

@@ -13,10 +13,11 @@ constexpr double kAlpha = 0.5;
 ///   code        K of width min(lam, 1-lam), for the image with the smaller share
 ///   paper       the partner's weight is K of width 2 (1-lam)
 ///   calibrated  the partner's weight is K, its width solved so that its mean is 1-lam
+/// Of one row the width is that of a kernel along it: its mean is the same share of the pixels.
 class GMix final : public MaskLaw {
  public:
   GMix(const MixPolicy& policy, ImageSize size)
-      : lam_(policy, kAlpha), form_(policy.form), realised_(policy.label), size_(size) {}
+      : lam_(policy, kAlpha), form_(form_of(policy)), realised_(policy.label), size_(size) {}
 
   MaskDraw draw(const UnitRandom& random, std::span<float> /*field*/,
                 std::span<double> /*weights*/) const override {
@@ -34,6 +35,7 @@ class GMix final : public MaskLaw {
     } else {
       mask.tau = 1 - lam;
     }
+    mask.tau = gaussian_tau(mask.tau, size_);
     // No bump at all: one image alone.
     if (!(mask.tau > 0)) return flat(lam, mask.peak == Peak::own ? 0 : 1);
     const double mean = realised_ == LabelRule::realised ? gaussian_kernel_mean(mask, size_) : 0;

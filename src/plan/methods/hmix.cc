@@ -18,7 +18,7 @@ class HMix final : public MaskLaw {
       : lam_(policy, kAlpha),
         ratio_(policy.ratio),
         gamma_(policy.gamma),
-        form_(policy.form),
+        form_(form_of(policy)),
         placement_(policy.placement),
         size_(size) {}
 

@@ -65,21 +65,30 @@ double mean_power(const MixPlan& plan, int ky, int kx) {
   return sum / static_cast<double>(plan.entries.size());
 }
 
-TEST(FMix, VariesInBothDirections) {
-  // Without one direction's frequencies (the published slip) power along it is gone. With all of
-  // them the two axes differ by 2 at most: real images halve the power of frequencies with kx = 0.
-  // Power is about exponentially distributed, so the mean of n has a relative deviation 1/sqrt(n).
-  constexpr std::size_t kMasks = 400;
-  const double chance = 1 + 2 * test::kSigmas / std::sqrt(kMasks);
+/// Power is about exponentially distributed: the mean of n has a relative deviation 1/sqrt(n), and
+/// the ratio of two means that of both.
+constexpr std::size_t kMasks = 1000;
+const double kChance = 1 + test::kSigmas * std::sqrt(2.0 / kMasks);
+
+TEST(FMix, HasTheSamePowerInAllDirections) {
   const MixPlan plan = test::draw_samples(fmix(0.5), {16, 16}, 2, kMasks);
   for (const int k : {1, 2, 3}) {
     const double ratio = mean_power(plan, k, 0) / mean_power(plan, 0, k);
-    EXPECT_GT(ratio, 1 / (2 * chance)) << k;
-    EXPECT_LT(ratio, 2 * chance) << k;
+    EXPECT_GT(ratio, 1 / kChance) << k;
+    EXPECT_LT(ratio, kChance) << k;
     const double diagonals = mean_power(plan, k, k) / mean_power(plan, k, -k);
-    EXPECT_GT(diagonals, 1 / chance) << k;
-    EXPECT_LT(diagonals, chance) << k;
+    EXPECT_GT(diagonals, 1 / kChance) << k;
+    EXPECT_LT(diagonals, kChance) << k;
   }
+}
+
+TEST(FMix, LosesHalfThePowerAcrossRowsInTheFormOfTheCode) {
+  MixPolicy policy = fmix(0.5);
+  policy.form = Form::code;
+  const MixPlan plan = test::draw_samples(policy, {16, 16}, 2, kMasks);
+  const double ratio = mean_power(plan, 1, 0) / mean_power(plan, 0, 1);
+  EXPECT_LT(ratio, 1 / kChance);
+  EXPECT_GT(ratio, 1 / (2 * kChance));
 }
 
 TEST(FMix, PowerFallsWithFrequency) {

@@ -138,7 +138,7 @@ TEST(HMix, DrawsItsRatioFromABetaDistribution) {
   policy.lam = 0;
   policy.gamma = 2;
   std::vector<double> ratios;
-  for (const MixEntry& entry : test::draw_samples(policy, {kSide, 1}, 7, kDraws).entries) {
+  for (const MixEntry& entry : test::draw_samples(policy, {kSide, 2}, 7, kDraws).entries) {
     const double root = std::get<BoxMask>(entry.mask).height / static_cast<double>(kSide);
     ratios.push_back(root * root);
   }
