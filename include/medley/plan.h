@@ -11,6 +11,14 @@
 
 namespace medley {
 
+/// What plans a seed gives: the number grows when any method, pairing or order draws otherwise than
+/// before, and CHANGELOG.md says how. Plans of any version can be applied; what goes on drawing (a
+/// run, a mixer's state) goes on with its own version only.
+inline constexpr std::int32_t kDrawsVersion = 2;
+
+/// Of plans and runs that do not say.
+inline constexpr std::int32_t kFirstDrawsVersion = 1;
+
 /// One image that enters an output: which one, and the window cut from it. Output pixel (y, x)
 /// shows the image's pixel (y + dy, x' + dx) with x' = width-1-x when mirrored; what lies outside
 /// the image is padding.
@@ -94,6 +102,7 @@ struct MixEntry {
 /// applied again.
 struct MixPlan {
   std::string method;
+  std::int32_t draws = kDrawsVersion;  ///< the version that drew it
   std::uint64_t seed = 0;
   std::uint64_t epoch = 0;
   std::int64_t first = 0;  ///< ordinal of the first entry in its epoch

@@ -3,6 +3,7 @@
 from typing import Any, Callable, Sequence
 
 __version__: str
+draws_version: int
 has_cuda: bool
 synthetic_classes: tuple[str, ...]
 
@@ -36,6 +37,8 @@ class Plan:
     def to_json(self, masks: bool = False) -> str: ...
     @property
     def method(self) -> str: ...
+    @property
+    def draws(self) -> int: ...
     @property
     def seed(self) -> int: ...
     @property

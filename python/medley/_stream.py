@@ -28,6 +28,17 @@ def state_value(state: Any, name: str) -> Any:
     return state[name]
 
 
+def check_draws(state: dict[str, Any]) -> None:
+    """Throws ValueError for a state of other draws than this version's. One that does not say is of
+    the first."""
+    draws = whole_number("draws", state.get("draws", 1))
+    if draws != _core.draws_version:
+        raise ValueError(
+            f"the state is of draws version {draws}, this Medley has {_core.draws_version}: go on "
+            "with the version that made it, or start anew"
+        )
+
+
 class Stream:
     """A sequence of draws: its seed, and the place of the next call.
 
@@ -89,14 +100,21 @@ class Stream:
 
     def state_dict(self) -> dict[str, int]:
         epoch, step, batch = self.counter.state()
-        return {"seed": self.seed, "epoch": epoch, "step": step, "batch": batch}
+        return {
+            "draws": _core.draws_version,
+            "seed": self.seed,
+            "epoch": epoch,
+            "step": step,
+            "batch": batch,
+        }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Throws ValueError if a seed was given that is not the state's."""
+        """Throws ValueError if a seed was given that is not the state's, or for other draws."""
         seed = seed_number(state_value(state, "seed"))
         place = tuple(
             not_negative(name, state_value(state, name)) for name in ("epoch", "step", "batch")
         )
+        check_draws(state)
         if self._seeded and seed != self.seed:
             raise ValueError(f"the state is of seed {seed}, this mixer has {self.seed}")
         self._seed, self._own_seed = seed, None

@@ -22,11 +22,12 @@ from typing import Any, Callable, Iterable, Iterator, NamedTuple, Sequence
 import torch
 from torch.utils import data
 
+from . import _core
 from . import timm as medley_timm
 from . import torchvision as medley_torchvision
 from ._checks import not_negative, whole_number
 from ._samples import LabelsGetter, find_images, find_labels, mix_sample, replaced
-from ._stream import state_value
+from ._stream import check_draws, state_value
 from .mixers import Mix
 
 __all__ = ["Loader", "MixCollate", "Place", "PlacedBatches", "Places", "Tagged"]
@@ -464,15 +465,16 @@ class Loader(data.DataLoader):
 
     def state_dict(self) -> dict[str, int]:
         """Epoch, and batches taken of it."""
-        return {"epoch": self._epochs.epoch, "step": self._step}
+        draws = _core.draws_version
+        return {"draws": draws, "epoch": self._epochs.epoch, "step": self._step}
 
     def load_state_dict(self, state: dict[str, int]) -> None:
-        """The next iteration goes on with the batch after those that were taken when `state_dict` gave
-        the state. Where the order is
-        that of a sampler, it has to give the same one again."""
+        """The next iteration goes on with the batch after those that were taken when `state_dict`
+        gave the state. Where the order is that of a sampler, it has to give the same one again."""
         epoch, step = (
             not_negative(name, state_value(state, name)) for name in ("epoch", "step")
         )
+        check_draws(state)
         self._epochs.resume(epoch, step)
         self._step = step
 

@@ -211,7 +211,7 @@ class Run {
   void check_same_as_begun() const {
     const std::filesystem::path file = folder_.file("recipe.json");
     if (std::filesystem::exists(file)) {
-      check_same_recipe(find_recipe(file.string()), file.string());
+      check_same_recipe(read_recorded_recipe(file), file.string());
     }
     if (record_) {
       must_equal(folder_.file(kRecord).string(), "seed", record_->seed, options_.seed);
@@ -405,7 +405,7 @@ class Run {
     must_equal(file, "training images", state.at("images"), data_.train.count());
     must_equal(file, "training data of hash", state.at("data"), train_fingerprint_);
     must_equal(file, "test data of hash", test_data, test_fingerprint_);
-    const Recipe was = recipe_from_json(state.text("recipe"), file);
+    const Recipe was = recorded_recipe(state.text("recipe"), file);
     check_same_recipe(was, file);
     if (recipe_.epochs < was.epochs) {
       fail_argument(fmt::format(
@@ -484,6 +484,13 @@ class Run {
 
   /// A run can be lengthened, but not changed.
   void check_same_recipe(Recipe was, const std::string& file) const {
+    if (was.draws != recipe_.draws) {
+      fail_argument(
+          fmt::format("{} was made with draws version {}, this program has {}: go on with the "
+                      "Medley that began it, or start anew in another folder or with train "
+                      "--overwrite",
+                      file, was.draws, recipe_.draws));
+    }
     was.epochs = recipe_.epochs;
     was.name = recipe_.name;
     was.eval_every = recipe_.eval_every;
@@ -528,6 +535,12 @@ class Run {
 
 void check_options(const TrainOptions& options) {
   check_recipe(options.recipe);
+  if (options.recipe.draws != kDrawsVersion) {
+    fail_argument(fmt::format(
+        "the recipe is of draws version {}, this program has {}: take \"draws\" out of the recipe "
+        "to train with the draws of this program",
+        options.recipe.draws, kDrawsVersion));
+  }
   check_threads(options.threads);
   if (options.checkpoint_epochs < 1) {
     fail_argument(fmt::format("checkpoint_epochs must be >= 1, got {}", options.checkpoint_epochs));

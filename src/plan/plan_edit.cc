@@ -113,6 +113,7 @@ MixPlan slice(const MixPlan& plan, std::int64_t begin, std::int64_t count) {
   require_entries(plan, begin, count);
   MixPlan part;
   part.method = plan.method;
+  part.draws = plan.draws;
   part.seed = plan.seed;
   part.epoch = plan.epoch;
   part.first = plan.first + begin;

@@ -202,6 +202,8 @@ class Reader {
       top.fail(fmt::format("\"schema\" must be \"{}\", got \"{}\"", kSchema, schema.substr(0, 40)));
     }
     plan_.method = top.word("method");
+    plan_.draws =
+        top.find("draws") == nullptr ? kFirstDrawsVersion : top.integer<std::int32_t>("draws");
     plan_.seed = top.integer<std::uint64_t>("seed");
     plan_.epoch = top.integer<std::uint64_t>("epoch");
     plan_.first = top.integer<std::int64_t>("first");
@@ -317,6 +319,7 @@ std::string to_json(const MixPlan& plan, bool with_values) {
   Json json;
   json["schema"] = kSchema;
   json["method"] = plan.method;
+  json["draws"] = plan.draws;
   json["seed"] = plan.seed;
   json["epoch"] = plan.epoch;
   json["first"] = plan.first;

@@ -70,6 +70,9 @@ void validate(const MixPlan& plan) {
     fail_argument(fmt::format("height and width of a plan must be in [1, {}], got {}x{}", kMaxSide,
                               plan.size.height, plan.size.width));
   }
+  if (plan.draws < 1) {
+    fail_argument(fmt::format("draws of a plan must be >= 1, got {}", plan.draws));
+  }
   if (plan.first < 0 || plan.base < 0) {
     fail_argument(
         fmt::format("first and base of a plan must be >= 0, got {} and {}", plan.first, plan.base));

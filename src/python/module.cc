@@ -2,6 +2,7 @@
 
 #include <pybind11/pybind11.h>
 
+#include "medley/plan.h"
 #include "medley/version.h"
 #include "python/buffer.h"
 #include "python/counter.h"
@@ -23,6 +24,7 @@ namespace medley::python {
 PYBIND11_MODULE(_core, module) {
   module.doc() = "The compiled part of medley; use `import medley`.";
   module.attr("__version__") = kVersion;
+  module.attr("draws_version") = kDrawsVersion;
 #if MEDLEY_HAS_CUDA
   module.attr("has_cuda") = true;
 #else

@@ -122,6 +122,9 @@ void bind_plan(py::module_& module) {
       .def("to_json", &as_json, py::arg("masks") = false,
            "The plan as JSON text; with `masks` every mask is added as rows of numbers.")
       .def_property_readonly("method", [](const Plan& p) { return p.plan().method; })
+      .def_property_readonly(
+          "draws", [](const Plan& p) { return p.plan().draws; },
+          "The version of the draws that made it; plans of every version can be applied.")
       .def_property_readonly("seed", [](const Plan& p) { return p.plan().seed; })
       .def_property_readonly("epoch", [](const Plan& p) { return p.plan().epoch; })
       .def_property_readonly(

@@ -16,6 +16,7 @@
 
 #include "core/check.h"
 #include "core/json.h"
+#include "data/file.h"
 #include "medley/sampler.h"
 #include "plan/enums.h"
 #include "train/builtin_recipes.h"
@@ -298,24 +299,48 @@ void check_recipe(const Recipe& r) {
 }
 
 std::string to_json(const Recipe& recipe) {
-  Json json = {{"schema", kSchema}};
+  Json json = {{"schema", kSchema}, {"draws", recipe.draws}};
   for_each_field(recipe, [&](std::string_view name, const auto& field, std::string_view) {
     json[std::string(name)] = json_of(field);
   });
   return json.dump(2) + "\n";
 }
 
-Recipe recipe_from_json(std::string_view text, std::string_view name) {
+namespace {
+
+/// draws: the version of a recipe that does not say.
+Recipe read_recipe(std::string_view text, std::string_view name, std::int32_t draws) {
   const Input json = parse_json(text, name, JsonError::argument);
   if (!json.is_object()) fail_argument(fmt::format("{} is not a JSON object", name));
   if (!json.contains("schema") || json["schema"] != kSchema) {
     fail_argument(fmt::format("{} must have the schema \"{}\"", name, kSchema));
   }
   Recipe recipe;
+  recipe.draws = draws;
   for (const auto& [key, value] : json.items()) {
-    if (key != "schema") assign_field(recipe, key, value, value.dump());
+    if (key == "schema") continue;
+    if (key != "draws") {
+      assign_field(recipe, key, value, value.dump());
+    } else if (!assign(recipe.draws, value) || recipe.draws < 1) {
+      fail_argument(fmt::format("draws must be a whole number >= 1, got {}", value.dump()));
+    }
   }
   return recipe;
+}
+
+}  // namespace
+
+Recipe recipe_from_json(std::string_view text, std::string_view name) {
+  return read_recipe(text, name, kDrawsVersion);
+}
+
+Recipe recorded_recipe(std::string_view text, std::string_view name) {
+  return read_recipe(text, name, kFirstDrawsVersion);
+}
+
+Recipe read_recorded_recipe(const std::filesystem::path& file) {
+  const std::vector<std::uint8_t> text = read_file(file);
+  return recorded_recipe({reinterpret_cast<const char*>(text.data()), text.size()}, file.string());
 }
 
 void set_field(Recipe& recipe, std::string_view field, std::string_view value) {

@@ -49,7 +49,7 @@ RunVersions versions_of(JsonFields fields) {
 Recipe recipe_of(JsonFields& fields, const std::string& name) {
   Recipe recipe;
   try {
-    recipe = recipe_from_json(fields.at("recipe").dump(), "it");
+    recipe = recorded_recipe(fields.at("recipe").dump(), "it");
     check_recipe(recipe);
   } catch (const InvalidArgument& problem) {
     fail_io(fmt::format("{}: recipe: {}", name, problem.what()));
@@ -165,7 +165,7 @@ std::optional<RunResult> finished_result(const std::filesystem::path& folder) {
   if (!std::filesystem::exists(file)) return std::nullopt;
   RunResult result = read_result(file);
   if (std::filesystem::exists(recipe) &&
-      to_json(find_recipe(recipe.string())) != to_json(result.recipe)) {
+      to_json(read_recorded_recipe(recipe)) != to_json(result.recipe)) {
     return std::nullopt;
   }
   return result;

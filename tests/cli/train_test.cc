@@ -159,6 +159,19 @@ TEST_F(Train, GoesOnWithWhatTheFolderSays) {
   EXPECT_THAT(read_file(path("run/recipe.json")), HasSubstr("\"epochs\": 3"));
 }
 
+TEST_F(Train, DoesNotGoOnWithOtherDraws) {
+  ASSERT_EQ(train("run").code, 0);
+  auto recipe = nlohmann::ordered_json::parse(read_file(path("run/recipe.json")));
+  recipe["draws"] = 1;
+  write_file(folder_ / "run/recipe.json", recipe.dump());
+  for (const std::string& name : names("run")) {
+    if (name.starts_with("checkpoint-") || name == "result.json") fs::remove(path("run/" + name));
+  }
+  const Outcome outcome = medley({"train", "--out", path("run"), "--resume"});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("made with draws version 1, this program has"));
+}
+
 TEST_F(Train, NeedsTheDataOfRunsThatDoNotSayThem) {
   ASSERT_EQ(train("run").code, 0);
   fs::remove(folder_ / "run/run.json");  // as older versions made them

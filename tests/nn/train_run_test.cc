@@ -414,6 +414,41 @@ TEST_F(Runs, RefuseToResumeSomethingElse) {
   EXPECT_THROW(run(in("a")), InvalidArgument);
 }
 
+TEST_F(Runs, RefuseToResumeWithOtherDraws) {
+  const auto refuse = [&] {
+    EXPECT_THAT([&] { run(in("a", RunFolder::Existing::resume)); },
+                testing::ThrowsMessage<InvalidArgument>(testing::HasSubstr(
+                    fmt::format("made with draws version 1, this program has {}", kDrawsVersion))));
+  };
+  Stopper stopper(8);
+  train(data_, in("a"), stopper);
+  edit_state("a", [](Json& state) {  // as it was before there was the number
+    Json recipe = Json::parse(state["recipe"].get<std::string>());
+    recipe.erase("draws");
+    state["recipe"] = recipe.dump();
+  });
+  refuse();
+  // Neither is a finished run without checkpoints taken for one of these draws.
+  run(in("a", RunFolder::Existing::overwrite));
+  for (const fs::path& path : checkpoints_of("a")) fs::remove(path);
+  for (const char* name : {"recipe.json", "result.json"}) {
+    Json json = Json::parse(bytes_of(root_ / "a" / name));
+    (json.contains("recipe") ? json["recipe"] : json).erase("draws");
+    std::ofstream(root_ / "a" / name) << json.dump();
+  }
+  refuse();
+  fs::remove(root_ / "a" / "result.json");  // nor one that was only begun
+  refuse();
+}
+
+TEST_F(Runs, RefuseARecipeOfOtherDraws) {
+  options_.recipe.draws = 1;
+  EXPECT_THAT([&] { run(in("a")); },
+              testing::ThrowsMessage<InvalidArgument>(testing::HasSubstr(fmt::format(
+                  "the recipe is of draws version 1, this program has {}", kDrawsVersion))));
+  EXPECT_FALSE(fs::exists(root_ / "a"));
+}
+
 TEST_F(Runs, RefuseToResumeWithOtherTestImages) {
   Stopper stopper(8);
   train(data_, in("a"), stopper);

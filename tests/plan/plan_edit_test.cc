@@ -165,6 +165,12 @@ std::string refusal(const std::function<void()>& call) {
   return "nothing was refused";
 }
 
+TEST(PlanEdit, PartsKeepTheVersionOfTheirDraws) {
+  MixPlan plan = batch_plan("cutmix");
+  plan.draws = kFirstDrawsVersion;
+  EXPECT_EQ(slice(plan, 2, 3).draws, kFirstDrawsVersion);
+}
+
 TEST(PlanEdit, RefusesEntriesThatThereAreNot) {
   MixPlan plan = batch_plan("cutmix");
   EXPECT_THAT(refusal([&] { (void)slice(plan, 6, 3); }), HasSubstr("must be in [0, 8), got 3"));

@@ -159,6 +159,7 @@ TEST(PlanContract, HasTheKeysOfThePlan) {
   const Json json = written("mixup");
   EXPECT_EQ(json.at("schema"), "medley.plan/1");
   EXPECT_EQ(json.at("method"), "mixup");
+  EXPECT_EQ(json.at("draws"), kDrawsVersion);
   EXPECT_EQ(json.at("seed"), kSeed);
   EXPECT_EQ(json.at("epoch"), 5);
   EXPECT_EQ(json.at("first"), 16);
@@ -259,6 +260,7 @@ Json good() {
 TEST(PlanFromJson, ReadsAPlanWrittenByHand) {
   const MixPlan plan = plan_from_json(good().dump());
   ASSERT_EQ(plan.entries.size(), 5u);
+  EXPECT_EQ(plan.draws, kFirstDrawsVersion);  // of plans that do not say
   EXPECT_EQ(plan.entries[0].mask, Mask(FlatMask{1}));
   EXPECT_EQ(plan.entries[1].own, (Source{1, 1, -1, true}));
   EXPECT_EQ(plan.entries[1].resample, Resample::nearest);

@@ -7,6 +7,7 @@ import pytest
 import medley
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+from medley._core import draws_version as DRAWS  # noqa: E402
 from medley.collate import Loader, Places  # noqa: E402
 
 
@@ -93,7 +94,7 @@ def test_a_new_epoch_starts_at_its_first_batch(expected):
     first = loader()
     batches(first, 0)
     first.set_epoch(1)
-    assert first.state_dict() == {"epoch": 1, "step": 0}
+    assert first.state_dict() == {"draws": DRAWS, "epoch": 1, "step": 0}
     again = loader()
     again.load_state_dict(first.state_dict())
     assert same(batches(again, 1), expected[1])
@@ -102,9 +103,9 @@ def test_a_new_epoch_starts_at_its_first_batch(expected):
 def test_an_epoch_that_was_broken_off_begins_again(expected):
     source = loader()
     next(iter(source))
-    assert source.state_dict() == {"epoch": 0, "step": 1}
+    assert source.state_dict() == {"draws": DRAWS, "epoch": 0, "step": 1}
     source.set_epoch(0)
-    assert source.state_dict() == {"epoch": 0, "step": 0}
+    assert source.state_dict() == {"draws": DRAWS, "epoch": 0, "step": 0}
     assert same(batches(source, 0), expected[0])
 
 
@@ -113,7 +114,9 @@ def test_states_that_cannot_be_are_refused():
         loader().set_epoch(-1)
     for name in ("epoch", "step"):
         with pytest.raises(ValueError, match=f"{name} must be a whole number >= 0, got -1"):
-            loader().load_state_dict({"epoch": 0, "step": 0, name: -1})
+            loader().load_state_dict({"draws": DRAWS, "epoch": 0, "step": 0, name: -1})
+    with pytest.raises(ValueError, match=f"of draws version 1, this Medley has {DRAWS}"):
+        loader().load_state_dict({"epoch": 0, "step": 0})
 
 
 class Samples(Numbers):
@@ -135,9 +138,9 @@ def test_iterations_go_through_the_epochs(expected):
     source = loader()
     assert same([(x, y.classes, y.weights) for x, y in source], expected[0])
     assert same([(x, y.classes, y.weights) for x, y in source], expected[1])
-    assert source.state_dict() == {"epoch": 1, "step": 5}
+    assert source.state_dict() == {"draws": DRAWS, "epoch": 1, "step": 5}
     again = loader()
-    again.load_state_dict({"epoch": 0, "step": 5})  # of which nothing is left
+    again.load_state_dict({"draws": DRAWS, "epoch": 0, "step": 5})  # of which nothing is left
     assert same([(x, y.classes, y.weights) for x, y in again], expected[1])
 
 

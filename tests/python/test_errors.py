@@ -14,6 +14,7 @@ import medley
 import medley.data
 import medley.timm
 import medley.torchvision
+from medley._core import draws_version as DRAWS
 
 X = random_images((4, 3, 8, 8))
 Y = np.arange(4)
@@ -248,7 +249,8 @@ def good_calls():
         "loader": on(collate.Loader, dataset=data, mix=MIX, batch_size=2, seed=1, rank=0,
                      world_size=1),
         "loader_state": on(
-            lambda **state: collate.Loader(data, MIX).load_state_dict(state), epoch=0, step=0
+            lambda **state: collate.Loader(data, MIX).load_state_dict(state), draws=DRAWS, epoch=0,
+            step=0,
         ),
     }  # fmt: skip
 

@@ -125,6 +125,17 @@ def test_state_of_another_mixer_is_refused():
         medley.HMix(seed=4).load_state_dict(medley.HMix(seed=3).state_dict())
 
 
+@pytest.mark.parametrize("make", [medley.HMix, lambda: medley.torchvision.HMix(num_classes=3)])
+def test_state_of_other_draws_is_refused(make):
+    state = make().state_dict()
+    older = {name: value for name, value in state.items() if name != "draws"}
+    for draws, other in ((1, older), (state["draws"] + 1, {**state, "draws": state["draws"] + 1})):
+        text = f"of draws version {draws}, this Medley has {state['draws']}"
+        with pytest.raises(ValueError, match=text):
+            make().load_state_dict(other)
+    make().load_state_dict(state)
+
+
 @pytest.mark.parametrize("name", ["epoch", "step", "batch"])
 def test_states_that_cannot_be_are_refused(name):
     mix = medley.HMix(seed=3)

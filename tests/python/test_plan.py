@@ -54,6 +54,18 @@ def test_chooses_entries_of_two_plans():
         a.choose(b, np.array([True]))
 
 
+def test_says_which_draws_made_it():
+    plan = medley.Mixup().plan(batch=2, size=4)
+    data = json.loads(plan.to_json())
+    assert plan.draws == data["draws"] == medley.HMix().state_dict()["draws"]
+    del data["draws"]
+    assert medley.Plan.from_json(json.dumps(data)).draws == 1
+    data["draws"] = plan.draws + 5  # plans of every version can be applied
+    later = medley.Plan.from_json(json.dumps(data))
+    images = np.zeros((2, 1, 4, 4), np.float32)
+    assert np.array_equal(medley.apply(later, images), images)
+
+
 def test_broken_json_is_a_value_error():
     with pytest.raises(ValueError, match="the plan is not JSON: it ends early"):
         medley.Plan.from_json("{")

@@ -1,5 +1,6 @@
 #include "medley/train/recipe.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -101,6 +102,31 @@ TEST(Recipes, WrongFieldsAreRefusedWithExpectationAndFact) {
   EXPECT_THROW(check_recipe(r), InvalidArgument);
   EXPECT_THROW((void)find_recipe("no-such-recipe"), InvalidArgument);
   EXPECT_THROW((void)recipe_from_json("{}", "r"), InvalidArgument);
+}
+
+TEST(Recipes, NameTheVersionOfTheirDraws) {
+  const std::string bare = R"({"schema": "medley.recipe/1"})";
+  EXPECT_EQ(recipe_from_json(bare, "r").draws, kDrawsVersion);
+  EXPECT_EQ(recorded_recipe(bare, "r").draws, kFirstDrawsVersion);
+  const std::string later = R"({"schema": "medley.recipe/1", "draws": 7})";
+  EXPECT_EQ(recipe_from_json(later, "r").draws, 7);
+  EXPECT_EQ(recorded_recipe(later, "r").draws, 7);
+  EXPECT_EQ(recipe_from_json(to_json(Recipe()), "r").draws, kDrawsVersion);
+  for (const char* wrong : {"0", "1.5", "\"2\"", "null", "9999999999"}) {
+    const std::string text = fmt::format(R"({{"schema": "medley.recipe/1", "draws": {}}})", wrong);
+    EXPECT_THAT([&] { (void)recipe_from_json(text, "r"); },
+                testing::ThrowsMessage<InvalidArgument>(testing::HasSubstr("draws must be")));
+  }
+  Recipe recipe;
+  EXPECT_THROW(set_field(recipe, "draws", "1"), InvalidArgument);  // no field to set
+}
+
+TEST(Recipes, KeepTheFormOfTheirMethod) {
+  const Recipe recipe = recipe_from_json(to_json(Recipe()), "r");
+  EXPECT_FALSE(recipe.mix.form);
+  Recipe chosen;
+  set_field(chosen, "form", "paper");
+  EXPECT_EQ(recipe_from_json(to_json(chosen), "r").mix.form, Form::paper);
 }
 
 TEST(Recipes, HostileTextsAreRefused) {

@@ -182,6 +182,14 @@ TEST(ResultTables, AreJson) {
   EXPECT_TRUE(json["models"][2]["methods"][0]["paper"].is_null());
 }
 
+TEST(ResultTables, JoinSeedsOfOtherDraws) {
+  RunResult older = made_up_result("wrn28-2", "gmix", 1, 73);
+  older.recipe.draws = kFirstDrawsVersion;
+  older.recipe.mix.form = Form::code;  // as recipes used to say
+  const RunResult newer = made_up_result("wrn28-2", "gmix", 2, 74);
+  EXPECT_EQ(tabulate({{"a.json", older}, {"b.json", newer}}).at(0).rows.at(0).seeds.size(), 2u);
+}
+
 TEST(ResultTables, RefuseWhatDoesNotBelongTogether) {
   const RunResult result = made_up_result("wrn28-2", "none", 1, 73);
   const auto refused = [&](const RunResult& other, const char* text) {

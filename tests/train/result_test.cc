@@ -80,6 +80,13 @@ TEST(RunResults, OlderOnesDoNotSayTheirPrecision) {
   expect_equal(result_from_json(to_json(older), "a"), older);
 }
 
+TEST(RunResults, NameTheVersionOfTheirDraws) {
+  Json json = Json::parse(to_json(short_result()));
+  EXPECT_EQ(json["recipe"]["draws"], kDrawsVersion);
+  json["recipe"].erase("draws");
+  EXPECT_EQ(result_from_json(json.dump(), "a").recipe.draws, kFirstDrawsVersion);
+}
+
 TEST(RunResults, ComeBackFromFiles) {
   const fs::path file =
       fs::temp_directory_path() / ("medley-result-" + std::to_string(getpid()) + ".json");

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "medley/plan.h"
 #include "medley/policy.h"
 
 namespace medley {
@@ -20,6 +22,10 @@ enum class Loss : std::uint8_t { cross_entropy, bce_softmax };
 /// How a network is trained. Every field has a name in recipe files, on the command line (with
 /// `-` for `_`) and in the run's recipe.json.
 struct Recipe {
+  /// Whose draws make its batches. Not a field to set: a run has those of the program that began
+  /// it.
+  std::int32_t draws = kDrawsVersion;
+
   std::string name = "custom";
   std::string model = "resnet8";
   std::int64_t epochs = 10;
@@ -65,9 +71,15 @@ void check_recipe(const Recipe& recipe);
 /// One flat object with the schema "medley.recipe/1".
 [[nodiscard]] std::string to_json(const Recipe& recipe);
 
-/// Reads a recipe; fields that it does not name keep their defaults, unknown ones are refused.
+/// Reads a recipe; fields that it does not name keep their defaults, unknown ones are refused. One
+/// without a version of draws is of this program's.
 /// Throws InvalidArgument with `name` and the reason.
 [[nodiscard]] Recipe recipe_from_json(std::string_view text, std::string_view name);
+
+/// Reads a recipe as a run wrote it: one without a version of draws is of the first.
+[[nodiscard]] Recipe recorded_recipe(std::string_view text, std::string_view name);
+/// The same from the recipe.json of a run. Throws IoError too.
+[[nodiscard]] Recipe read_recorded_recipe(const std::filesystem::path& file);
 
 /// Sets one field from text, as given on the command line. Throws InvalidArgument.
 void set_field(Recipe& recipe, std::string_view field, std::string_view value);

@@ -68,7 +68,7 @@ void write_result(const std::filesystem::path& file, const RunResult& result);
 
 /// The result.json of a run's folder; none if the run is not finished: without the file, or with
 /// one of another recipe than recipe.json, where that is. Throws as `read_result` and
-/// `find_recipe`.
+/// `read_recorded_recipe`.
 [[nodiscard]] std::optional<RunResult> finished_result(const std::filesystem::path& folder);
 
 }  // namespace medley

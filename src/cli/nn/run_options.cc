@@ -145,11 +145,14 @@ void RecipeOptions::add_to(CLI::App& app, std::string_view without) {
 }
 
 void RecipeOptions::start_from(const std::filesystem::path& file) {
-  if (!given("recipe")) name_ = file.string();
+  if (given("recipe")) return;
+  name_ = file.string();
+  of_run_ = true;
 }
 
 Recipe RecipeOptions::recipe() const {
   Recipe recipe = find_recipe(name_);
+  if (of_run_) recipe.draws = kDrawsVersion;  // the trainer compares them with those of the run
   const std::int64_t epochs = recipe.epochs;
   for (const auto& [field, value] : fields_) {
     if (given(field)) set_field(recipe, field, value);

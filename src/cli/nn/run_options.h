@@ -56,7 +56,7 @@ class RecipeOptions {
   /// The field `without` is chosen in another way.
   void add_to(CLI::App& app, std::string_view without = {});
 
-  /// Makes this the recipe that the options change, unless another was named.
+  /// Makes the recipe.json of a run the recipe that the options change, unless another was named.
   void start_from(const std::filesystem::path& file);
 
   /// The named recipe with the fields that were given; `eval_every` keeps to the epochs unless it
@@ -70,6 +70,7 @@ class RecipeOptions {
 
  private:
   std::string name_ = "demo";
+  bool of_run_ = false;                        // name_ is the recipe.json of a run
   std::map<std::string, std::string> fields_;  // by name; empty: not given
   const CLI::App* app_ = nullptr;
 };
