@@ -45,6 +45,7 @@ SETTINGS = {
     },
 }
 SAMPLE_SECONDS = 1e-3
+REST_SECONDS = 5e-3  # PyTorch's threads spin for a while after an operation
 
 
 def torch_contenders(method, x, out, plan):
@@ -134,6 +135,7 @@ def measure(calls, kept, rounds):
             repeat = 1
             if number >= 0 and not name.endswith("kept"):
                 repeat = max(1, int(SAMPLE_SECONDS / first[name]))
+            time.sleep(REST_SECONDS)
             begin = time.perf_counter()
             for _ in range(repeat):
                 call()
