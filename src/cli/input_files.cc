@@ -4,13 +4,13 @@
 #include <charconv>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
 #include <memory>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "core/json.h"
+#include "data/file.h"
 #include "medley/data/image.h"
 #include "medley/error.h"
 
@@ -27,14 +27,21 @@ constexpr std::int64_t kGreatestSide = 1 << 20;
   throw InvalidArgument(fmt::format("{}: {}", name, reason));
 }
 
-std::string read_all(std::FILE* file, const std::string& name) {
+/// Larger than any text that a person or program writes for this one.
+constexpr std::size_t kMostText = kPlainSize;
+
+std::string read_input() {
   std::string text;
   char block[1 << 16];
-  for (std::size_t n = 0; (n = std::fread(block, 1, sizeof block, file)) > 0;) {
+  for (std::size_t n = 0; (n = std::fread(block, 1, sizeof block, stdin)) > 0;) {
     text.append(block, n);
+    if (text.size() > kMostText) {
+      throw IoError(
+          fmt::format("standard input is too large: expected at most {} bytes", kMostText));
+    }
   }
-  if (std::ferror(file) != 0) {
-    throw IoError(fmt::format("cannot read {}: {}", name, std::strerror(errno)));
+  if (std::ferror(stdin) != 0) {
+    throw IoError(fmt::format("cannot read standard input: {}", std::strerror(errno)));
   }
   return text;
 }
@@ -111,15 +118,9 @@ GaussianDesign design_from_object(const json& object, const std::string& name) {
 }  // namespace
 
 std::string read_text(const std::string& path) {
-  if (path == "-") return read_all(stdin, "standard input");
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) {
-    throw IoError(fmt::format("cannot read {}: it is a folder", path));
-  }
-  std::FILE* file = std::fopen(path.c_str(), "rb");
-  if (file == nullptr) throw IoError(fmt::format("cannot read {}: {}", path, std::strerror(errno)));
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> closer(file, &std::fclose);
-  return read_all(file, path);
+  if (path == "-") return read_input();
+  const std::vector<std::uint8_t> bytes = read_file(path, kMostText);
+  return {bytes.begin(), bytes.end()};
 }
 
 std::vector<std::int64_t> labels_from_text(std::string_view text, const std::string& name) {

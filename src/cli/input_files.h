@@ -14,7 +14,7 @@ namespace medley::cli {
 // Files that options name. A file that cannot be read is an IoError; one that says something
 // impossible is an InvalidArgument that begins with the file's name.
 
-/// The whole file, or standard input for "-".
+/// The whole of a regular file, or standard input for "-"; at most 1 GiB.
 [[nodiscard]] std::string read_text(const std::string& path);
 
 /// Class labels, one whole number per line.

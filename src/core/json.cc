@@ -63,7 +63,10 @@ std::string shown(std::string_view token) {
 class Builder {
  public:
   Builder(std::string_view text, std::string_view name, const JsonLimits& limits)
-      : text_(text), name_(name), limits_(limits), reading_{text.data()} {}
+      : text_(text.empty() ? "" : text),  // an empty text may be at no address at all
+        name_(name),
+        limits_(limits),
+        reading_{text_.data()} {}
 
   /// False if the text was refused; then `problem` says why.
   [[nodiscard]] bool run() {

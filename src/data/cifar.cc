@@ -1,9 +1,11 @@
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "core/check.h"
 #include "data/file.h"
+#include "data/input_file.h"
 #include "data/records.h"
 #include "medley/data/dataset.h"
 
@@ -20,22 +22,25 @@ struct Format {
 };
 
 void append_records(const std::filesystem::path& path, Format format, ImageSet& set) {
-  const std::vector<std::uint8_t> bytes = read_file(path);
+  InputFile file(path);
   const std::int64_t record = format.label_bytes + kPixels;
-  const std::int64_t size = std::ssize(bytes);
+  const auto size = static_cast<std::int64_t>(file.size());
   if (size == 0 || size % record != 0) {
     fail_io(fmt::format("{} must hold records of {} bytes, but has {} bytes", path.string(), record,
                         size));
   }
+  check_file_size(file, kPlainSize);
+  std::vector<std::uint8_t> bytes(static_cast<std::size_t>(record));
   for (std::int64_t at = 0; at < size; at += record) {
-    const std::int64_t label = bytes[static_cast<std::size_t>(at + format.label_bytes - 1)];
+    file.read(bytes);
+    const auto image = bytes.begin() + format.label_bytes;
+    const std::int64_t label = image[-1];
     if (label >= format.classes) {
       fail_io(fmt::format("{} has label {} at byte {}, expected less than {}", path.string(), label,
                           at + format.label_bytes - 1, format.classes));
     }
     set.labels.push_back(label);
-    const auto image = bytes.begin() + at + format.label_bytes;
-    set.pixels.insert(set.pixels.end(), image, image + kPixels);
+    set.pixels.insert(set.pixels.end(), image, bytes.end());
   }
   set.shape = {std::ssize(set.labels), 3, kSide, kSide};
 }
@@ -47,10 +52,10 @@ std::vector<std::string> names_or_numbers(const std::filesystem::path& path, std
 
 }  // namespace
 
-ImageData read_cifar10(const std::filesystem::path& folder) {
+ImageData read_cifar10(const std::filesystem::path& folder, Parts parts) {
   constexpr Format kFormat{1, 10};
   ImageData data;
-  for (int i = 1; i <= 5; ++i) {
+  for (int i = 1; i <= 5 && parts == Parts::all; ++i) {
     append_records(folder / fmt::format("data_batch_{}.bin", i), kFormat, data.train);
   }
   append_records(folder / "test_batch.bin", kFormat, data.test);
@@ -58,10 +63,10 @@ ImageData read_cifar10(const std::filesystem::path& folder) {
   return data;
 }
 
-ImageData read_cifar100(const std::filesystem::path& folder) {
+ImageData read_cifar100(const std::filesystem::path& folder, Parts parts) {
   constexpr Format kFormat{2, 100};
   ImageData data;
-  append_records(folder / "train.bin", kFormat, data.train);
+  if (parts == Parts::all) append_records(folder / "train.bin", kFormat, data.train);
   append_records(folder / "test.bin", kFormat, data.test);
   data.classes = names_or_numbers(folder / "fine_label_names.txt", kFormat.classes);
   return data;

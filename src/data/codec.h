@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -16,9 +18,19 @@ void check_decoded_size(std::int64_t height, std::int64_t width, std::string_vie
 /// Throws InvalidArgument unless `size` is within the limits and has `values` = channels * pixels.
 void check_pixels(ImageSize size, std::size_t values, std::int32_t channels);
 
+/// Throws IoError unless the beginning of a file is that of a PNG or JPEG of a possible size, as
+/// far as it says.
+void check_start(std::span<const std::uint8_t> start, std::string_view name);
+
 // The codecs behind decode_image and encode_png. The bytes are known to begin like the format.
 [[nodiscard]] Image decode_png(std::span<const std::uint8_t> bytes, std::string_view name);
 [[nodiscard]] Image decode_jpeg(std::span<const std::uint8_t> bytes, std::string_view name);
+
+/// The whole file behind read_image, after a look at its beginning. Throws IoError.
+[[nodiscard]] std::vector<std::uint8_t> read_image_file(const std::filesystem::path& path);
+
+/// Throws IoError if the header, as far as it is there, states an impossible size.
+void check_png_header(std::span<const std::uint8_t> bytes, std::string_view name);
 
 /// Decodes no more of a JPEG, and no finer, than showing a part of it at `size` needs. Returns
 /// where the part lies in what was decoded.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <map>
 #include <set>
 #include <string_view>
@@ -87,24 +88,26 @@ std::string fingerprint(const ImageSet& images) {
   return content_hash({reinterpret_cast<const std::uint8_t*>(parts.data()), parts.size()});
 }
 
-ImageData make_synthetic(const SyntheticOptions& o) {
+ImageData make_synthetic(const SyntheticOptions& o, Parts parts) {
   require_between("synthetic train", static_cast<double>(o.train), 1, 1e7);
   require_between("synthetic test", static_cast<double>(o.test), 1, 1e7);
   require_between("synthetic size", o.size, 8, 1024);
   require_between("synthetic classes", o.classes, 2, kSyntheticClasses);
   require_between("synthetic scale", o.scale, 0.05, 1);
-  ImageData data{draw_set(o, o.train, 1), draw_set(o, o.test, 2), {}};
+  ImageData data;
+  if (parts == Parts::all) data.train = draw_set(o, o.train, 1);
+  data.test = draw_set(o, o.test, 2);
   for (std::int32_t c = 0; c < o.classes; ++c) data.classes.emplace_back(synthetic_class_name(c));
   return data;
 }
 
-ImageData open_data(const std::string& text, ImageFiles::Broken broken) {
+ImageData open_data(const std::string& text, ImageFiles::Broken broken, Parts parts) {
   const std::size_t colon = text.find(':');
   const std::string kind = text.substr(0, colon);
   const std::string rest = colon == std::string::npos ? "" : text.substr(colon + 1);
-  if (kind == "synthetic") return make_synthetic(parse_synthetic(rest));
-  if (text == "fashion-mnist") return read_fashion_mnist();
-  using Reader = ImageData (*)(const std::filesystem::path&);
+  if (kind == "synthetic") return make_synthetic(parse_synthetic(rest), parts);
+  if (text == "fashion-mnist") return read_fashion_mnist(kFashionMnistFolder, parts);
+  using Reader = ImageData (*)(const std::filesystem::path&, Parts);
   static const std::map<std::string, Reader> readers = {{"cifar10", read_cifar10},
                                                         {"cifar100", read_cifar100},
                                                         {"fashion-mnist", read_fashion_mnist},
@@ -118,7 +121,7 @@ ImageData open_data(const std::string& text, ImageFiles::Broken broken) {
                     text));
   }
   if (rest.empty()) fail_argument(fmt::format("{} needs a folder: {}:DIR", kind, kind));
-  return kind == "folder" ? read_folder(rest, broken) : reader->second(rest);
+  return kind == "folder" ? read_folder(rest, broken, parts) : reader->second(rest, parts);
 }
 
 }  // namespace medley

@@ -8,14 +8,14 @@
 
 namespace medley {
 
-ImageData read_fashion_mnist(const std::filesystem::path& folder) {
+ImageData read_fashion_mnist(const std::filesystem::path& folder, Parts parts) {
   if (folder == kFashionMnistFolder && !std::filesystem::is_directory(folder)) {
     fail_io(
         fmt::format("{} is not there: install Debian's package dataset-fashion-mnist, or name the "
                     "folder of its four files with fashion-mnist:DIR",
                     folder.string()));
   }
-  ImageData data = read_idx(folder);
+  ImageData data = read_idx(folder, parts);
   const std::vector<std::string> names = {"T-shirt/top", "trouser",   "pullover", "dress",
                                           "coat",        "sandal",    "shirt",    "sneaker",
                                           "bag",         "ankle boot"};

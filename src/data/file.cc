@@ -10,14 +10,13 @@
 
 #include <fmt/format.h>
 
+#include "data/input_file.h"
 #include "medley/error.h"
 
 namespace medley {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::size_t kChunkBytes = std::size_t{1} << 18;
 
 [[noreturn]] void fail_errno(std::string_view action, const fs::path& path) {
   const std::error_code code(errno, std::generic_category());
@@ -86,27 +85,9 @@ int create_file(const fs::path& name) {
 }
 
 std::vector<std::uint8_t> read_file(const fs::path& path, std::size_t most) {
-  std::error_code ignored;
-  if (fs::is_directory(path, ignored)) {
-    throw IoError(fmt::format("{} is a directory, expected a file", path.string()));
-  }
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (file.get() < 0) fail_errno("open", path);
-
-  std::vector<std::uint8_t> bytes;
-  const std::uintmax_t expected = fs::file_size(path, ignored);
-  if (!ignored && expected <= most) bytes.reserve(expected + kChunkBytes);
-  for (;;) {
-    const std::size_t used = bytes.size();
-    bytes.resize(used + kChunkBytes);
-    const ssize_t count = ::read(file.get(), bytes.data() + used, kChunkBytes);
-    if (count < 0 && errno != EINTR) fail_errno("read", path);
-    bytes.resize(used + static_cast<std::size_t>(count > 0 ? count : 0));
-    if (count == 0) return bytes;
-    if (bytes.size() > most) {
-      throw IoError(fmt::format("{} is too large, expected at most {} bytes", path.string(), most));
-    }
-  }
+  InputFile file(path);
+  check_file_size(file, most);
+  return file.read_up_to(most);
 }
 
 void write_file(const fs::path& path, std::span<const std::uint8_t> bytes) {

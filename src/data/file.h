@@ -12,7 +12,8 @@ namespace medley {
 inline constexpr std::size_t kPlainSize = std::size_t{1} << 30;
 inline constexpr std::size_t kAnySize = SIZE_MAX;
 
-/// The whole file. Throws IoError, also if it has more than `most` bytes.
+/// The whole of a regular file. Throws IoError, also if it has more than `most` bytes, and then
+/// reads none.
 [[nodiscard]] std::vector<std::uint8_t> read_file(const std::filesystem::path& path,
                                                   std::size_t most = kPlainSize);
 

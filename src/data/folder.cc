@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <fstream>
 #include <map>
 #include <set>
 #include <sstream>
@@ -9,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "core/check.h"
+#include "data/file.h"
 #include "medley/data/dataset.h"
 #include "medley/data/image_files.h"
 
@@ -63,23 +63,55 @@ Listing list_classes(const fs::path& folder, const ClassIndex& classes) {
   return listing;
 }
 
-/// Tiny ImageNet: FOLDER/images/….JPEG, their classes in FOLDER/val_annotations.txt.
-Listing list_annotated(const fs::path& folder, const fs::path& table, const ClassIndex& classes) {
-  std::ifstream file(table);
-  if (!file) fail_io(fmt::format("cannot open {}", table.string()));
-  Listing listing;
+/// Whether a name leads to a place within the folder that it is in.
+bool stays_within(const fs::path& name) {
+  return name.is_relative() && std::ranges::find(name, "..") == name.end();
+}
+
+/// A line of val_annotations.txt: image, class, and a box that is not used.
+struct Annotation {
+  int line;
+  std::string image;
+  std::string label;
+};
+
+/// What an error quotes of a text.
+std::string shown(const std::string& text) { return text.substr(0, 80); }
+
+std::vector<Annotation> read_annotations(const fs::path& table) {
+  constexpr std::size_t kMostBytes = std::size_t{1} << 26;
+  const std::vector<std::uint8_t> bytes = read_file(table, kMostBytes);
+  std::istringstream file(std::string(bytes.begin(), bytes.end()));
+  std::vector<Annotation> annotations;
   std::string line;
   for (int number = 1; std::getline(file, line); ++number) {
     std::istringstream fields(line);
-    std::string name;
-    std::string label;
-    if (!(fields >> name)) continue;
-    const auto known = fields >> label ? classes.find(label) : classes.end();
-    if (known == classes.end()) {
-      fail_io(fmt::format("{}, line {}: expected an image and one of the {} classes, got \"{}\"",
-                          table.string(), number, classes.size(), line));
+    Annotation a{number, {}, {}};
+    if (!(fields >> a.image)) continue;
+    if (!(fields >> a.label)) {
+      fail_io(fmt::format("{}, line {}: expected an image and its class, got \"{}\"",
+                          table.string(), number, shown(line)));
     }
-    listing.paths.push_back(folder / "images" / name);
+    if (!stays_within(a.image)) {
+      fail_io(fmt::format("{}, line {}: expected an image within {}, got \"{}\"", table.string(),
+                          number, (table.parent_path() / "images").string(), shown(a.image)));
+    }
+    annotations.push_back(std::move(a));
+  }
+  if (annotations.empty()) fail_io(fmt::format("{} lists no images", table.string()));
+  return annotations;
+}
+
+/// Tiny ImageNet: FOLDER/images/….JPEG, their classes in FOLDER/val_annotations.txt.
+Listing list_annotated(const fs::path& folder, const fs::path& table, const ClassIndex& classes) {
+  Listing listing;
+  for (const Annotation& a : read_annotations(table)) {
+    const auto known = classes.find(a.label);
+    if (known == classes.end()) {
+      fail_io(fmt::format("{}, line {}: expected one of the {} classes, got \"{}\"", table.string(),
+                          a.line, classes.size(), shown(a.label)));
+    }
+    listing.paths.push_back(folder / "images" / a.image);
     listing.labels.push_back(known->second);
   }
   return listing;
@@ -93,19 +125,39 @@ fs::path test_folder(const fs::path& folder) {
       fmt::format("{} has no folder val, validation or test with test images", folder.string()));
 }
 
+fs::path annotations_of(const fs::path& folder) { return folder / "val_annotations.txt"; }
+
 Listing list_test(const fs::path& folder, const ClassIndex& classes) {
-  const fs::path table = folder / "val_annotations.txt";
-  if (fs::exists(table)) {
-    Listing listing = list_annotated(folder, table, classes);
-    if (listing.paths.empty()) fail_io(fmt::format("{} lists no images", table.string()));
-    return listing;
-  }
+  const fs::path table = annotations_of(folder);
+  if (fs::exists(table)) return list_annotated(folder, table, classes);
   Listing listing = list_classes(folder, classes);
   if (listing.paths.empty()) {
     fail_io(fmt::format("{} has neither a folder per class nor a val_annotations.txt",
                         folder.string()));
   }
   return listing;
+}
+
+/// The classes of the training images where they are, else those of the test images; sorted.
+std::vector<std::string> class_names(const fs::path& folder, Parts parts) {
+  const fs::path train = folder / "train";
+  const bool has_train = fs::is_directory(train);
+  if (!has_train && parts == Parts::all) {
+    fail_io(
+        fmt::format("{} has no folder train with a folder of images per class", folder.string()));
+  }
+  const fs::path source = has_train ? train : test_folder(folder);
+  std::set<std::string> names;
+  if (!has_train && fs::exists(annotations_of(source))) {
+    for (const Annotation& a : read_annotations(annotations_of(source))) names.insert(a.label);
+  } else {
+    for (const fs::path& inner : subfolders(source)) names.insert(inner.filename().string());
+  }
+  if (names.size() < 2) {
+    fail_io(
+        fmt::format("{} has {} class folders, expected at least 2", source.string(), names.size()));
+  }
+  return {names.begin(), names.end()};
 }
 
 ImageSet set_of(Listing listing, ImageFiles::Broken broken) {
@@ -119,24 +171,13 @@ ImageSet set_of(Listing listing, ImageFiles::Broken broken) {
 
 }  // namespace
 
-ImageData read_folder(const fs::path& folder, ImageFiles::Broken broken) {
+ImageData read_folder(const fs::path& folder, ImageFiles::Broken broken, Parts parts) {
   if (!fs::is_directory(folder)) fail_io(fmt::format("{} is not a folder", folder.string()));
-  const fs::path train = folder / "train";
-  if (!fs::is_directory(train)) {
-    fail_io(
-        fmt::format("{} has no folder train with a folder of images per class", folder.string()));
-  }
   ImageData data;
+  data.classes = class_names(folder, parts);
   ClassIndex classes;
-  for (const fs::path& inner : subfolders(train)) {
-    classes.emplace(inner.filename().string(), std::ssize(data.classes));
-    data.classes.push_back(inner.filename().string());
-  }
-  if (data.classes.size() < 2) {
-    fail_io(fmt::format("{} has {} class folders, expected at least 2", train.string(),
-                        data.classes.size()));
-  }
-  data.train = set_of(list_classes(train, classes), broken);
+  for (const std::string& name : data.classes) classes.emplace(name, std::ssize(classes));
+  if (parts == Parts::all) data.train = set_of(list_classes(folder / "train", classes), broken);
   data.test = set_of(list_test(test_folder(folder), classes), broken);
   return data;
 }

@@ -10,6 +10,7 @@
 
 #include "data/codec.h"
 #include "data/file.h"
+#include "data/input_file.h"
 #include "data/resample.h"
 #include "medley/error.h"
 
@@ -27,6 +28,9 @@ constexpr std::size_t kKeptBytes = std::size_t{1} << 24;
 bool starts_with(std::span<const std::uint8_t> bytes, std::span<const std::uint8_t> start) {
   return bytes.size() >= start.size() && std::equal(start.begin(), start.end(), bytes.begin());
 }
+
+/// Longer beginnings say no more.
+constexpr std::size_t kStartBytes = 64;
 
 [[noreturn]] void refuse_format(std::span<const std::uint8_t> bytes, std::string_view name) {
   if (bytes.empty()) throw IoError(fmt::format("{} is empty, expected a PNG or JPEG file", name));
@@ -106,10 +110,15 @@ ImageBatchView view_of(const Image& image) {
                       .column = 3}};
 }
 
+void check_start(std::span<const std::uint8_t> start, std::string_view name) {
+  if (starts_with(start, kPngStart)) return check_png_header(start, name);
+  if (!starts_with(start, kJpegStart)) refuse_format(start, name);
+}
+
 Image decode_image(std::span<const std::uint8_t> bytes, std::string_view name) {
+  check_start(bytes, name);
   if (starts_with(bytes, kPngStart)) return decode_png(bytes, name);
-  if (starts_with(bytes, kJpegStart)) return decode_jpeg(bytes, name);
-  refuse_format(bytes, name);
+  return decode_jpeg(bytes, name);
 }
 
 void decode_part(std::span<const std::uint8_t> bytes, std::string_view name,
@@ -135,7 +144,17 @@ void decode_part(std::span<const std::uint8_t> bytes, std::string_view name,
   if (decoded.rgb.capacity() > kKeptBytes) decoded = {};
 }
 
-Image read_image(const fs::path& path) { return decode_image(read_file(path), path.string()); }
+std::vector<std::uint8_t> read_image_file(const fs::path& path) {
+  InputFile file(path);
+  check_start(file.read_up_to(kStartBytes), file.name());
+  file.seek(0);
+  check_file_size(file, kPlainSize);
+  return file.read_up_to(kPlainSize);
+}
+
+Image read_image(const fs::path& path) {
+  return decode_image(read_image_file(path), path.string());
+}
 
 std::vector<std::uint8_t> encode_png(const Image& image) {
   check_pixels(image.size, image.rgb.size(), 3);

@@ -12,8 +12,8 @@
 #include "core/check.h"
 #include "core/portable_math.h"
 #include "core/rng.h"
+#include "data/codec.h"
 #include "data/content_hash.h"
-#include "data/file.h"
 #include "medley/error.h"
 
 namespace medley {
@@ -78,7 +78,7 @@ const fs::path& ImageFiles::path(std::int64_t index) const {
 bool ImageFiles::read(std::int64_t index, const BoxChoice& choose, ImageSize size,
                       std::span<std::uint8_t> rgb) const {
   try {
-    decode_part(read_file(path(index)), path(index).string(), choose, size, rgb);
+    decode_part(read_image_file(path(index)), path(index).string(), choose, size, rgb);
     return true;
   } catch (const IoError& problem) {
     if (impl_->broken == Broken::refuse) {

@@ -19,8 +19,10 @@
 namespace medley {
 namespace {
 
-/// More than any encoder writes; a small file with thousands of scans is an attack.
-constexpr int kMaxScans = 500;
+/// More than any encoder writes: a small file with thousands of scans is an attack. Every scan goes
+/// over all pixels, so large pictures may have fewer; those of encoders have about ten.
+constexpr std::int64_t kMaxScans = 500;
+constexpr std::int64_t kMaxScannedPixels = std::int64_t{1} << 31;
 
 /// Warnings about things that do not touch the pixels.
 bool harmless(int code) noexcept {
@@ -49,6 +51,8 @@ class Reader {
     decoder_.progress = &progress_;
     jpeg_mem_src(&decoder_, bytes_.data(), bytes_.size());
     jpeg_read_header(&decoder_, TRUE);
+    max_scans_ = std::clamp(kMaxScannedPixels / std::max<std::int64_t>(height() * width(), 1),
+                            std::int64_t{1}, kMaxScans);
     return true;
   }
 
@@ -127,13 +131,13 @@ class Reader {
   }
 
   static void on_progress(j_common_ptr decoder) {
-    if (self_of(decoder).decoder_.input_scan_number > kMaxScans) {
-      // The code of a message without parameters; the text is ours.
-      decoder->err->msg_code = JERR_BAD_PROGRESSION;
-      std::snprintf(self_of(decoder).message_.data(), JMSG_LENGTH_MAX, "it has more than %d scans",
-                    kMaxScans);
-      std::longjmp(self_of(decoder).jump_, 1);
-    }
+    Reader& self = self_of(decoder);
+    if (self.decoder_.input_scan_number <= self.max_scans_) return;
+    // The code of a message without parameters; the text is ours.
+    decoder->err->msg_code = JERR_BAD_PROGRESSION;
+    std::snprintf(self.message_.data(), JMSG_LENGTH_MAX, "it has more than %d scans",
+                  static_cast<int>(self.max_scans_));
+    std::longjmp(self.jump_, 1);
   }
 
   std::span<const std::uint8_t> bytes_;
@@ -141,6 +145,7 @@ class Reader {
   jpeg_error_mgr errors_{};
   jpeg_progress_mgr progress_{};
   std::array<char, JMSG_LENGTH_MAX> message_{};
+  std::int64_t max_scans_ = kMaxScans;
   std::jmp_buf jump_{};
 };
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -7,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "core/check.h"
-#include "data/file.h"
+#include "data/input_file.h"
 #include "data/records.h"
 #include "medley/data/dataset.h"
 #include "medley/data/image.h"
@@ -15,15 +16,17 @@
 namespace medley {
 namespace {
 
-/// An array of a .npy file, in C order.
+/// An array of a .npy file, in C order, of which the header was read, and nothing else.
 struct NpyFile {
+  InputFile file;
   std::string name;
   std::string type;  // such as "|u1", "<i8"
   std::vector<std::int64_t> shape;
-  std::vector<std::uint8_t> bytes;  // header included
-  std::size_t begin;                // of the values
 
   [[nodiscard]] std::size_t value_size() const { return static_cast<std::size_t>(type[2] - '0'); }
+  [[nodiscard]] std::vector<std::uint8_t> values() {
+    return file.read_up_to(static_cast<std::size_t>(file.left()));
+  }
 };
 
 /// What stands behind 'key': in the header, which is a Python dictionary.
@@ -58,51 +61,76 @@ std::vector<std::int64_t> parse_shape(const NpyFile& file, std::string_view text
   return shape;
 }
 
-NpyFile read_npy_file(const std::filesystem::path& path) {
-  NpyFile file{path.string(), {}, {}, read_file(path, kAnySize), 0};
-  const std::vector<std::uint8_t>& bytes = file.bytes;
+/// The header, a Python dictionary, without what is around it.
+std::string read_header(InputFile& file) {
   constexpr std::string_view kMagic = "\x93NUMPY";
-  if (bytes.size() < 12 || std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) != 0) {
-    fail_io(fmt::format("{} is not a .npy file", file.name));
+  constexpr std::size_t kMostBytes = std::size_t{1} << 20;
+  const std::vector<std::uint8_t> start = file.read_up_to(12);
+  if (start.size() < 12 || std::memcmp(start.data(), kMagic.data(), kMagic.size()) != 0) {
+    fail_io(fmt::format("{} is not a .npy file", file.name()));
   }
-  const std::size_t start = bytes[6] == 1 ? 10 : 12;
-  std::size_t length = bytes[8] | std::size_t{bytes[9]} << 8;
-  if (start == 12) length |= std::size_t{bytes[10]} << 16 | std::size_t{bytes[11]} << 24;
-  if (length > bytes.size() - start)
-    fail_io(fmt::format("{} is truncated in its header", file.name));
-  file.begin = start + length;
-  const std::string_view header(reinterpret_cast<const char*>(bytes.data()) + start, length);
-  if (field(file, header, "fortran_order").starts_with("True")) {
-    fail_io(fmt::format("{} is in Fortran order; C order is read", file.name));
+  const bool old = start[6] == 1;
+  std::size_t length = start[8] | std::size_t{start[9]} << 8;
+  if (!old) length |= std::size_t{start[10]} << 16 | std::size_t{start[11]} << 24;
+  file.seek(old ? 10 : 12);
+  if (length > kMostBytes) {
+    fail_io(fmt::format("{} has a header of {} bytes, at most {} are read", file.name(), length,
+                        kMostBytes));
   }
-  const std::string_view descr = field(file, header, "descr");
-  if (descr.size() < 4) fail_io(fmt::format("{} has a broken 'descr' in its header", file.name));
-  file.type = descr.substr(1, 3);
-  constexpr std::string_view kTypes[] = {"|u1", "|i1", "<u2", "<i2", "<u4", "<i4", "<u8", "<i8"};
-  if (std::ranges::find(kTypes, file.type) == std::end(kTypes)) {
-    fail_io(fmt::format("{} must hold whole numbers of this machine's byte order, got type '{}'",
-                        file.name, file.type));
-  }
-  file.shape = parse_shape(file, field(file, header, "shape"));
-  std::uint64_t expected = file.value_size();
-  for (const std::int64_t axis : file.shape) {
-    expected = std::min<std::uint64_t>(expected * static_cast<std::uint64_t>(axis),
-                                       std::uint64_t{1} << 40);
-  }
-  if (bytes.size() - file.begin != expected) {
-    fail_io(fmt::format("{} must hold {} bytes after byte {}, but has {}", file.name, expected,
-                        file.begin, bytes.size() - file.begin));
-  }
-  return file;
+  if (length > file.left()) fail_io(fmt::format("{} is truncated in its header", file.name()));
+  const std::vector<std::uint8_t> header = file.read_up_to(length);
+  return {header.begin(), header.end()};
 }
 
-std::int64_t label_at(const NpyFile& file, std::size_t i) {
+/// Reads the header and refuses what cannot follow it.
+NpyFile open_npy(const std::filesystem::path& path) {
+  NpyFile npy{InputFile(path), path.string(), {}, {}};
+  const std::string header = read_header(npy.file);
+  if (field(npy, header, "fortran_order").starts_with("True")) {
+    fail_io(fmt::format("{} is in Fortran order; C order is read", npy.name));
+  }
+  const std::string_view descr = field(npy, header, "descr");
+  if (descr.size() < 4) fail_io(fmt::format("{} has a broken 'descr' in its header", npy.name));
+  npy.type = descr.substr(1, 3);
+  constexpr std::string_view kTypes[] = {"|u1", "|i1", "<u2", "<i2", "<u4", "<i4", "<u8", "<i8"};
+  if (std::ranges::find(kTypes, npy.type) == std::end(kTypes)) {
+    fail_io(fmt::format("{} must hold whole numbers of this machine's byte order, got type '{}'",
+                        npy.name, npy.type));
+  }
+  npy.shape = parse_shape(npy, field(npy, header, "shape"));
+  std::optional<std::int64_t> expected = static_cast<std::int64_t>(npy.value_size());
+  for (const std::int64_t axis : npy.shape) {
+    if (expected) expected = product({*expected, axis});
+  }
+  if (!expected) fail_io(fmt::format("{} is too large", npy.name));
+  if (npy.file.left() != static_cast<std::uint64_t>(*expected)) {
+    fail_io(fmt::format("{} must hold {} bytes after byte {}, but has {}", npy.name, *expected,
+                        npy.file.size() - npy.file.left(), npy.file.left()));
+  }
+  return npy;
+}
+
+std::int64_t number_at(const NpyFile& file, const std::uint8_t* bytes) {
   const std::size_t size = file.value_size();
   std::uint64_t value = 0;
-  for (std::size_t k = size; k-- > 0;) value = value << 8 | file.bytes[file.begin + i * size + k];
+  for (std::size_t k = size; k-- > 0;) value = value << 8 | bytes[k];
   const std::size_t unused = 64 - 8 * size;
   return file.type[1] == 'i' ? static_cast<std::int64_t>(value << unused) >> unused
                              : static_cast<std::int64_t>(value);
+}
+
+std::vector<std::int64_t> read_labels(NpyFile& file) {
+  const std::vector<std::uint8_t> bytes = file.values();
+  std::vector<std::int64_t> labels;
+  for (std::size_t at = 0; at < bytes.size(); at += file.value_size()) {
+    const std::int64_t label = number_at(file, bytes.data() + at);
+    if (label < 0 || label > 1'000'000) {
+      fail_io(fmt::format("{} has label {} at position {}, expected 0 to 1000000", file.name, label,
+                          labels.size()));
+    }
+    labels.push_back(label);
+  }
+  return labels;
 }
 
 bool is_channels(std::int64_t n) { return n == 1 || n == 3; }
@@ -127,9 +155,13 @@ void set_shape(const NpyFile& file, ImageSet& set) {
   }
 }
 
+std::filesystem::path labels_file(const std::filesystem::path& folder, const std::string& stem) {
+  return folder / (stem + "_labels.npy");
+}
+
 ImageSet read_set(const std::filesystem::path& folder, const std::string& stem) {
-  const NpyFile images = read_npy_file(folder / (stem + "_images.npy"));
-  const NpyFile labels = read_npy_file(folder / (stem + "_labels.npy"));
+  NpyFile images = open_npy(folder / (stem + "_images.npy"));
+  NpyFile labels = open_npy(labels_file(folder, stem));
   if (images.type != "|u1" || images.shape.empty()) {
     fail_io(fmt::format("{} must hold images of type '|u1', got '{}'", images.name, images.type));
   }
@@ -139,22 +171,24 @@ ImageSet read_set(const std::filesystem::path& folder, const std::string& stem) 
   }
   ImageSet set;
   set_shape(images, set);
-  set.pixels.assign(images.bytes.begin() + static_cast<std::ptrdiff_t>(images.begin),
-                    images.bytes.end());
-  for (std::size_t i = 0; i < static_cast<std::size_t>(labels.shape[0]); ++i) {
-    const std::int64_t label = label_at(labels, i);
-    if (label < 0 || label > 1'000'000) {
-      fail_io(fmt::format("{} has label {} at position {}, expected 0 to 1000000", labels.name,
-                          label, i));
-    }
-    set.labels.push_back(label);
-  }
+  set.labels = read_labels(labels);
+  set.pixels = images.values();
   return set;
+}
+
+/// The classes of the training images, or none if they are not there.
+std::vector<std::int64_t> train_labels(const std::filesystem::path& folder) {
+  if (!std::filesystem::exists(labels_file(folder, "train"))) return {};
+  NpyFile labels = open_npy(labels_file(folder, "train"));
+  return read_labels(labels);
 }
 
 }  // namespace
 
-ImageData read_npy(const std::filesystem::path& folder) {
+ImageData read_npy(const std::filesystem::path& folder, Parts parts) {
+  if (parts == Parts::test) {
+    return test_data_of(read_set(folder, "test"), train_labels(folder), folder);
+  }
   ImageSet train = read_set(folder, "train");  // before the test set: errors come in this order
   return data_of(std::move(train), read_set(folder, "test"), folder);
 }

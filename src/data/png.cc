@@ -175,8 +175,10 @@ class Writer {
   png_infop info_ = nullptr;
 };
 
-/// Refuses impossible sizes by a look at the header: libpng's own refusals do not name the size.
-void check_header(std::span<const std::uint8_t> bytes, std::string_view name) {
+}  // namespace
+
+// libpng's own refusals do not name the size.
+void check_png_header(std::span<const std::uint8_t> bytes, std::string_view name) {
   constexpr std::size_t kChunkType = 12;
   constexpr std::size_t kWidth = 16;
   constexpr std::size_t kHeight = 20;
@@ -186,10 +188,8 @@ void check_header(std::span<const std::uint8_t> bytes, std::string_view name) {
                      name);
 }
 
-}  // namespace
-
 Image decode_png(std::span<const std::uint8_t> bytes, std::string_view name) {
-  check_header(bytes, name);
+  check_png_header(bytes, name);
   Reader reader(bytes);
   if (!reader.read_header()) reader.fail(name);
   const ImageSize size = reader.size();

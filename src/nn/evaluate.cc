@@ -1,5 +1,7 @@
 #include "medley/nn/evaluate.h"
 
+#include <optional>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -21,10 +23,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Weights as safetensors, and the recipe that names the network.
+/// The recipe that names a network, and its weights as safetensors where that is not the file.
 struct Trained {
   Recipe recipe;
-  std::vector<std::uint8_t> weights;
+  std::optional<std::vector<std::uint8_t>> weights;
 };
 
 /// The weights of a finished run must be those that its result.json speaks of.
@@ -43,11 +45,9 @@ Trained read_trained(const fs::path& file) {
   if (file.extension() == ".safetensors") {
     const fs::path recipe = file.parent_path() / "recipe.json";
     const std::vector<std::uint8_t> text = read_file(recipe);
-    Trained trained{recipe_from_json({reinterpret_cast<const char*>(text.data()), text.size()},
-                                     recipe.string()),
-                    read_file(file, kAnySize)};
-    check_weights(file, trained.weights);
-    return trained;
+    return {recipe_from_json({reinterpret_cast<const char*>(text.data()), text.size()},
+                             recipe.string()),
+            std::nullopt};
   }
   const Checkpoint checkpoint = read_checkpoint(file);
   const nlohmann::json json = parse_json(checkpoint.state, file.string(), JsonError::io);
@@ -58,13 +58,18 @@ Trained read_trained(const fs::path& file) {
 }  // namespace
 
 Evaluation evaluate_file(const fs::path& file, const ImageData& data, int threads, Device device) {
-  const Trained trained = read_trained(file);
+  Trained trained = read_trained(file);
   check_threads(threads);
   const int used = threads > 0 ? threads : hardware_threads();
   torch::set_num_threads(used);
   const auto model = make_model(trained.recipe.model, data.num_classes(), data.test.shape.channels);
   to_channels_last(*model);
-  load_tensors(trained.weights, file.string(), state_of(*model));
+  const NamedTensors state = state_of(*model);
+  if (!trained.weights) {
+    trained.weights = read_tensors(file, state);
+    check_weights(file, *trained.weights);
+  }
+  load_tensors(*trained.weights, file.string(), state);
   const BatchLoader loader(data.test, trained.recipe, 0, used);
   const auto place = device == Device::cuda ? torch::kCUDA : torch::kCPU;
   if (device == Device::cuda) allow_tf32(false);

@@ -62,24 +62,52 @@ std::vector<std::uint8_t> save_tensors(const NamedTensors& tensors) {
   return write_safetensors(views);
 }
 
-void load_tensors(std::span<const std::uint8_t> bytes, std::string_view file,
-                  const NamedTensors& tensors) {
-  const SafetensorsFile content = read_safetensors(bytes, file);
+namespace {
+
+/// The tensor of a file that goes into one of ours. Throws IoError unless it fits.
+const TensorView& fitting(const SafetensorsFile& content, std::string_view file,
+                          const std::string& name, const torch::Tensor& tensor) {
+  const TensorView* view = content.find(name);
+  if (view == nullptr) fail_io(fmt::format("{} has no tensor \"{}\"", file, name));
+  const std::vector<std::int64_t> shape(tensor.sizes().begin(), tensor.sizes().end());
+  if (view->dtype == dtype_name(tensor) && view->shape == shape) return *view;
+  // The one layer that is no convolution gives the classes.
+  const bool head = shape.size() == 2 && view->shape.size() == 2 && view->shape[1] == shape[1];
+  if (head) {
+    fail_io(fmt::format("{}: the network knows {} classes, the data has {}", file, view->shape[0],
+                        shape[0]));
+  }
+  fail_io(fmt::format("{}: tensor \"{}\" is {} {}, expected {} {}", file, name, view->dtype,
+                      shape_text(view->shape), dtype_name(tensor), shape_text(shape)));
+}
+
+void check_tensors(const SafetensorsFile& content, std::string_view file,
+                   const NamedTensors& tensors) {
   if (content.tensors.size() != tensors.size()) {
     fail_io(fmt::format("{} has {} tensors, but {} are expected", file, content.tensors.size(),
                         tensors.size()));
   }
+  for (const auto& [name, tensor] : tensors) (void)fitting(content, file, name, tensor);
+}
+
+}  // namespace
+
+std::vector<std::uint8_t> read_tensors(const std::filesystem::path& file,
+                                       const NamedTensors& tensors) {
+  return read_safetensors_file(file, [&](const SafetensorsFile& content) {
+    check_tensors(content, file.string(), tensors);
+  });
+}
+
+void load_tensors(std::span<const std::uint8_t> bytes, std::string_view file,
+                  const NamedTensors& tensors) {
+  const SafetensorsFile content = read_safetensors(bytes, file);
+  check_tensors(content, file, tensors);
+  torch::NoGradGuard no_grad;
   for (const auto& [name, tensor] : tensors) {
-    const TensorView* view = content.find(name);
-    if (view == nullptr) fail_io(fmt::format("{} has no tensor \"{}\"", file, name));
-    const std::vector<std::int64_t> shape(tensor.sizes().begin(), tensor.sizes().end());
-    if (view->dtype != dtype_name(tensor) || view->shape != shape) {
-      fail_io(fmt::format("{}: tensor \"{}\" is {} {}, expected {} {}", file, name, view->dtype,
-                          shape_text(view->shape), dtype_name(tensor), shape_text(shape)));
-    }
-    torch::NoGradGuard no_grad;
+    const TensorView& view = fitting(content, file, name, tensor);
     const torch::Tensor host = torch::empty(tensor.sizes(), tensor.options().device(torch::kCPU));
-    std::memcpy(host.data_ptr(), view->bytes.data(), view->bytes.size());
+    std::memcpy(host.data_ptr(), view.bytes.data(), view.bytes.size());
     torch::Tensor(tensor).copy_(host);
   }
 }

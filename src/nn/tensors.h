@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <span>
 #include <string>
 #include <string_view>
@@ -23,6 +24,11 @@ void to_channels_last(torch::nn::Module& module);
 
 /// As a safetensors file.
 [[nodiscard]] std::vector<std::uint8_t> save_tensors(const NamedTensors& tensors);
+
+/// The bytes of a safetensors file that holds what `load_tensors` wants, which its header must say:
+/// others are not read. Throws IoError.
+[[nodiscard]] std::vector<std::uint8_t> read_tensors(const std::filesystem::path& file,
+                                                     const NamedTensors& tensors);
 
 /// Copies the values of a safetensors file into tensors of the same names, shapes and types. Throws
 /// IoError, with `file`, if one is missing, left over or does not fit.

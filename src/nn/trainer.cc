@@ -155,7 +155,7 @@ class Run {
     make_engine();
     const std::filesystem::path file = weights_to_start_from();
     if (!file.empty()) {
-      const std::vector<std::uint8_t> bytes = read_file(file, kAnySize);
+      const std::vector<std::uint8_t> bytes = read_tensors(file, engine_->weights());
       start_ = content_hash(bytes);
       if (record_ && record_->weights_hash) {
         must_equal(folder_.file(kRecord).string(), "weights of hash", *record_->weights_hash,

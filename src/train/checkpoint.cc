@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <functional>
 #include <system_error>
 #include <utility>
 
@@ -16,6 +17,7 @@
 #include "core/json.h"
 #include "data/content_hash.h"
 #include "data/file.h"
+#include "data/input_file.h"
 #include "medley/error.h"
 #include "train/folder.h"
 #include "train/json_fields.h"
@@ -60,6 +62,71 @@ std::uint64_t get_u64(const std::uint8_t* from) {
   return value;
 }
 
+bool is_start(std::span<const std::uint8_t> start) {
+  return start.size() >= kStart && std::memcmp(start.data(), kMagic.data(), kMagic.size()) == 0;
+}
+
+/// The length of the header of a file that begins like this and, without its hash, ends at `end`;
+/// none if it cannot be.
+std::optional<std::size_t> header_length(std::span<const std::uint8_t> start, std::uint64_t end) {
+  constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 28;
+  const std::uint64_t length = get_u64(start.data() + kMagic.size());
+  if (length > std::min(end - kStart, kMostBytes)) return std::nullopt;
+  return static_cast<std::size_t>(length);
+}
+
+/// Sees name, hash, place behind the header and size of a section.
+using SeeSection = std::function<void(std::string name, const std::string& hash, std::size_t at,
+                                      std::size_t size)>;
+
+/// The state in a header that is followed by `values` bytes, which the sections must fill.
+std::string read_header(std::span<const std::uint8_t> bytes, std::uint64_t values,
+                        std::string_view name, const SeeSection& see) {
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const std::string of_header = fmt::format("the header of {}", name);
+  const Input header = parse_json(text, of_header, JsonError::io);
+  JsonFields fields(header, of_header);
+  if (fields.text("schema") != kSchema) fields.wrong("schema", fmt::format("\"{}\"", kSchema));
+  std::string state = fields.text("state");
+  std::uint64_t at = 0;
+  std::size_t number = 0;
+  for (const Input& one : fields.list("sections")) {
+    JsonFields s(one, of_header, fmt::format("sections[{}]", number++));
+    const auto size = static_cast<std::uint64_t>(s.whole("size", 0));
+    if (size > values - at) {
+      s.wrong("size", fmt::format("at most the {} bytes that follow", values - at));
+    }
+    see(s.text("name"), s.text("xxh3"), at, size);
+    at += size;
+  }
+  if (at != values) fail_io(fmt::format("{} has bytes that belong to no section", name));
+  return state;
+}
+
+/// Why a file cannot be a whole checkpoint, by its beginning and its size. Throws IoError if it
+/// cannot be read.
+std::optional<std::string> flaw_of(InputFile& file) {
+  const std::string& name = file.name();
+  const std::vector<std::uint8_t> start = file.read_up_to(kStart);
+  if (!is_start(start) || file.left() < kEnd) {
+    return fmt::format("{} is not a Medley checkpoint", name);
+  }
+  const std::optional<std::size_t> length = header_length(start, file.size() - kEnd);
+  if (!length) return fmt::format("{} is damaged or truncated: it has a broken header", name);
+  const std::vector<std::uint8_t> header = file.read_up_to(*length);
+  try {
+    (void)read_header(header, file.left() - kEnd, name, [](auto&&...) {});
+  } catch (const IoError& problem) {
+    return fmt::format("{} is damaged or truncated: {}", name, problem.what());
+  }
+  return std::nullopt;
+}
+
+std::vector<std::uint8_t> read_whole(InputFile& file) {
+  file.seek(0);
+  return file.read_up_to(static_cast<std::size_t>(file.size()));
+}
+
 }  // namespace
 
 bool Checkpoint::has(std::string_view name) const {
@@ -94,40 +161,27 @@ std::vector<std::uint8_t> encode_checkpoint(const Checkpoint& checkpoint) {
 }
 
 Checkpoint decode_checkpoint(std::vector<std::uint8_t> bytes, std::string_view name) {
-  if (bytes.size() < kStart + kEnd ||
-      std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) != 0) {
+  if (!is_start(bytes) || bytes.size() < kStart + kEnd) {
     fail_io(fmt::format("{} is not a Medley checkpoint", name));
   }
   const std::size_t end = bytes.size() - kEnd;
   if (XXH3_64bits(bytes.data(), end) != get_u64(bytes.data() + end)) {
     fail_io(fmt::format("{} is damaged or truncated: its hash does not fit", name));
   }
-  const std::uint64_t length = get_u64(bytes.data() + kMagic.size());
-  if (length > end - kStart) fail_io(fmt::format("{} has a broken header", name));
-  const std::string_view text(reinterpret_cast<const char*>(bytes.data()) + kStart,
-                              static_cast<std::size_t>(length));
-  const std::string of_header = fmt::format("the header of {}", name);
-  const Input header = parse_json(text, of_header, JsonError::io);
-  JsonFields fields(header, of_header);
-  if (fields.text("schema") != kSchema) fields.wrong("schema", fmt::format("\"{}\"", kSchema));
+  const std::size_t length = header_length(bytes, end).value_or(SIZE_MAX);
+  if (length == SIZE_MAX) fail_io(fmt::format("{} has a broken header", name));
   Checkpoint checkpoint;
-  checkpoint.state = fields.text("state");
-  std::size_t at = kStart + static_cast<std::size_t>(length);
-  for (const Input& one : fields.list("sections")) {
-    JsonFields s(one, of_header, fmt::format("sections[{}]", checkpoint.sections.size()));
-    const std::int64_t size = s.whole("size", 0);
-    if (std::cmp_greater(size, end - at)) {
-      s.wrong("size", fmt::format("at most the {} bytes that follow", end - at));
+  const auto take = [&](std::string section, const std::string& hash, std::size_t at,
+                        std::size_t size) {
+    const auto first = bytes.begin() + static_cast<std::ptrdiff_t>(kStart + length + at);
+    checkpoint.sections.push_back(
+        {std::move(section), {first, first + static_cast<std::ptrdiff_t>(size)}});
+    if (content_hash(checkpoint.sections.back().bytes) != hash) {
+      fail_io(fmt::format("{}: section \"{}\" is damaged", name, checkpoint.sections.back().name));
     }
-    const auto first = bytes.begin() + static_cast<std::ptrdiff_t>(at);
-    CheckpointSection section{s.text("name"), {first, first + size}};
-    if (content_hash(section.bytes) != s.text("xxh3")) {
-      fail_io(fmt::format("{}: section \"{}\" is damaged", name, section.name));
-    }
-    checkpoint.sections.push_back(std::move(section));
-    at += static_cast<std::size_t>(size);
-  }
-  if (at != end) fail_io(fmt::format("{} has bytes that belong to no section", name));
+  };
+  checkpoint.state =
+      read_header(std::span(bytes).subspan(kStart, length), end - kStart - length, name, take);
   return checkpoint;
 }
 
@@ -164,7 +218,12 @@ std::optional<CheckpointFolder::Found> CheckpointFolder::load_newest(
     }
     std::vector<std::uint8_t> bytes;
     try {
-      bytes = read_file(path, kAnySize);
+      InputFile file(path);
+      if (const std::optional<std::string> flaw = flaw_of(file)) {
+        problems.push_back(*flaw);
+        continue;
+      }
+      bytes = read_whole(file);
     } catch (const IoError& problem) {
       problems.emplace_back(problem.what());
       if (!unreadable) unreadable = problem;
@@ -183,7 +242,9 @@ std::optional<CheckpointFolder::Found> CheckpointFolder::load_newest(
 bool is_checkpoint(const fs::path& path) { return number_of(path).has_value(); }
 
 Checkpoint read_checkpoint(const fs::path& path) {
-  return decode_checkpoint(read_file(path, kAnySize), path.string());
+  InputFile file(path);
+  if (const std::optional<std::string> flaw = flaw_of(file)) fail_io(*flaw);
+  return decode_checkpoint(read_whole(file), file.name());
 }
 
 }  // namespace medley

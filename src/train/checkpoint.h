@@ -63,7 +63,7 @@ class CheckpointFolder {
 /// Whether a file has the name of a checkpoint: its prefix, a number and its suffix.
 [[nodiscard]] bool is_checkpoint(const std::filesystem::path& path);
 
-/// Reads one file. Throws IoError.
+/// Reads one file, after a look at its header and size. Throws IoError.
 [[nodiscard]] Checkpoint read_checkpoint(const std::filesystem::path& path);
 
 }  // namespace medley

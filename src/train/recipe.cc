@@ -5,8 +5,6 @@
 #include <cmath>
 #include <concepts>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -371,15 +369,14 @@ Recipe find_recipe(const std::string& name_or_file) {
   for (const BuiltinRecipe& recipe : kBuiltinRecipes) {
     if (recipe.name == name_or_file) return recipe_from_json(recipe.text, recipe.name);
   }
-  std::ifstream file(name_or_file);
-  if (!file || std::filesystem::is_directory(name_or_file)) {
+  if (!std::filesystem::exists(name_or_file) || std::filesystem::is_directory(name_or_file)) {
     std::string known;
     for (const std::string_view name : recipe_names()) known.append(" ").append(name);
     fail_argument(
         fmt::format("there is no recipe and no file \"{}\"; recipes are{}", name_or_file, known));
   }
-  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  return recipe_from_json(text, name_or_file);
+  const std::vector<std::uint8_t> text = read_file(name_or_file);
+  return recipe_from_json({reinterpret_cast<const char*>(text.data()), text.size()}, name_or_file);
 }
 
 double learning_rate(const Recipe& r, std::int64_t step, std::int64_t steps_per_epoch) {

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "core/check.h"
 #include "core/json.h"
+#include "data/input_file.h"
 
 namespace medley {
 namespace {
@@ -92,6 +94,56 @@ std::map<std::string, std::string> parse_metadata(const Input& value, std::strin
   return metadata;
 }
 
+/// The length of the header of a file that begins like this.
+std::size_t header_length(std::span<const std::uint8_t> start, std::uint64_t file_bytes,
+                          std::string_view name) {
+  if (start.size() < kPrefix) fail_io(fmt::format("{} is too short for safetensors", name));
+  std::uint64_t length = 0;
+  for (std::size_t i = kPrefix; i-- > 0;) length = length << 8 | start[i];
+  if (length > kMaxHeader || length > file_bytes - kPrefix) {
+    fail_io(fmt::format("{} says its header has {} bytes, but the file has {}", name, length,
+                        file_bytes));
+  }
+  return static_cast<std::size_t>(length);
+}
+
+/// The tensors that a header names, in the order of their values, which must be `values` bytes.
+/// Puts the metadata into `file`.
+std::vector<Entry> parse_layout(std::span<const std::uint8_t> header_bytes, std::uint64_t values,
+                                std::string_view name, SafetensorsFile& file) {
+  const std::string_view text(reinterpret_cast<const char*>(header_bytes.data()),
+                              header_bytes.size());
+  const Input header = parse_header(text, name);
+  std::vector<Entry> entries;
+  for (const auto& [key, value] : header.items()) {
+    if (key == "__metadata__") {
+      file.metadata = parse_metadata(value, name);
+    } else {
+      entries.push_back(parse_entry(key, value, name));
+    }
+  }
+  std::ranges::stable_sort(entries, [](const Entry& a, const Entry& b) {
+    return a.begin != b.begin ? a.begin < b.begin : a.end < b.end;
+  });
+  std::int64_t at = 0;
+  for (const Entry& entry : entries) {
+    if (entry.begin != at) {
+      fail_io(fmt::format("{}: tensor \"{}\" starts at byte {}, expected {}", name,
+                          entry.tensor.name, entry.begin, at));
+    }
+    at = entry.end;
+    if (std::cmp_greater(at, values)) {
+      fail_io(fmt::format("{}: tensor \"{}\" ends at byte {}, but there are {}", name,
+                          entry.tensor.name, at, values));
+    }
+  }
+  if (std::cmp_less(at, values)) {
+    fail_io(fmt::format("{} has {} bytes that belong to no tensor", name,
+                        values - static_cast<std::uint64_t>(at)));
+  }
+  return entries;
+}
+
 }  // namespace
 
 const TensorView* SafetensorsFile::find(std::string_view name) const noexcept {
@@ -134,48 +186,33 @@ std::vector<std::uint8_t> write_safetensors(std::span<const TensorView> tensors,
 }
 
 SafetensorsFile read_safetensors(std::span<const std::uint8_t> bytes, std::string_view name) {
-  if (bytes.size() < kPrefix) fail_io(fmt::format("{} is too short for safetensors", name));
-  std::uint64_t length = 0;
-  for (std::size_t i = kPrefix; i-- > 0;) length = length << 8 | bytes[i];
-  if (length > kMaxHeader || length > bytes.size() - kPrefix) {
-    fail_io(fmt::format("{} says its header has {} bytes, but the file has {}", name, length,
-                        bytes.size()));
-  }
-  const std::string_view text(reinterpret_cast<const char*>(bytes.data()) + kPrefix,
-                              static_cast<std::size_t>(length));
-  const Input header = parse_header(text, name);
-  const auto values = bytes.subspan(kPrefix + static_cast<std::size_t>(length));
+  const std::size_t length = header_length(bytes, bytes.size(), name);
+  const auto values = bytes.subspan(kPrefix + length);
   SafetensorsFile file;
-  std::vector<Entry> entries;
-  for (const auto& [key, value] : header.items()) {
-    if (key == "__metadata__") {
-      file.metadata = parse_metadata(value, name);
-    } else {
-      entries.push_back(parse_entry(key, value, name));
-    }
-  }
-  std::ranges::stable_sort(entries, [](const Entry& a, const Entry& b) {
-    return a.begin != b.begin ? a.begin < b.begin : a.end < b.end;
-  });
-  std::int64_t at = 0;
-  for (Entry& entry : entries) {
-    if (entry.begin != at) {
-      fail_io(fmt::format("{}: tensor \"{}\" starts at byte {}, expected {}", name,
-                          entry.tensor.name, entry.begin, at));
-    }
-    at = entry.end;
-    if (at > std::ssize(values)) {
-      fail_io(fmt::format("{}: tensor \"{}\" ends at byte {}, but there are {}", name,
-                          entry.tensor.name, at, values.size()));
-    }
-    entry.tensor.bytes = values.subspan(static_cast<std::size_t>(entry.begin),
-                                        static_cast<std::size_t>(entry.end - entry.begin));
+  std::size_t at = 0;
+  for (Entry& entry : parse_layout(bytes.subspan(kPrefix, length), values.size(), name, file)) {
+    const auto size = static_cast<std::size_t>(entry.end - entry.begin);
+    entry.tensor.bytes = values.subspan(at, size);
+    at += size;
     file.tensors.push_back(std::move(entry.tensor));
   }
-  if (at != std::ssize(values)) {
-    fail_io(fmt::format("{} has {} bytes that belong to no tensor", name, std::ssize(values) - at));
-  }
   return file;
+}
+
+std::vector<std::uint8_t> read_safetensors_file(
+    const std::filesystem::path& path, const std::function<void(const SafetensorsFile&)>& judge) {
+  InputFile input(path);
+  const std::string& name = input.name();
+  const std::size_t length = header_length(input.read_up_to(kPrefix), input.size(), name);
+  input.seek(kPrefix);
+  SafetensorsFile file;
+  for (Entry& entry :
+       parse_layout(input.read_up_to(length), input.size() - kPrefix - length, name, file)) {
+    file.tensors.push_back(std::move(entry.tensor));
+  }
+  judge(file);
+  input.seek(0);
+  return input.read_up_to(static_cast<std::size_t>(input.size()));
 }
 
 }  // namespace medley

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -37,5 +39,11 @@ struct SafetensorsFile {
 /// cover the rest of the file without gaps or overlaps. Throws IoError with `name` and the reason.
 [[nodiscard]] SafetensorsFile read_safetensors(std::span<const std::uint8_t> bytes,
                                                std::string_view name);
+
+/// The bytes of a file. Its header is judged as above, against the size of the file, and then by
+/// `judge`, which may throw and sees tensors without bytes, before anything else is read. Throws
+/// IoError.
+[[nodiscard]] std::vector<std::uint8_t> read_safetensors_file(
+    const std::filesystem::path& path, const std::function<void(const SafetensorsFile&)>& judge);
 
 }  // namespace medley

@@ -214,6 +214,16 @@ TEST_F(MixVerb, DefaultNameIsNeverReplaced) {
   EXPECT_NE(read_file(path("a-mixed.png")), before);
 }
 
+TEST_F(MixVerb, TooWideAPictureIsNamed) {
+  std::string png = read_file(path("a.png"));
+  png.replace(16, 4, std::string("\0\0\x80\x01", 4));
+  write_file(path("wide.png"), png);
+  const Outcome outcome = mix({"a.png", "wide.png", "-o", "out.png"});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("error: wide.png is too large: expected at most 134217728 "
+                                     "pixels and 32768 on a side, got 32769 x 20"));
+}
+
 TEST_F(MixVerb, NeverReplacesAnInput) {
   const std::string before = read_file(path("a.png"));
   EXPECT_EQ(mix({"a.png", "b.png", "-o", "./a.png"}).code, 2);

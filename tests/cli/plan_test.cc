@@ -1,12 +1,15 @@
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <map>
 #include <set>
 #include <string>
 #include <tuple>
+#include <utility>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "cli/program.h"
 #include "medley/policy.h"
@@ -294,6 +297,22 @@ TEST_F(PlanVerb, ValidationSaysNoWithCodeThree) {
     EXPECT_TRUE(as_json.json()["reason"].is_string());
   }
   EXPECT_EQ(plan({"--validate", path("missing.json")}).code, 1);
+  ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+  write_file(path("huge"), "[");
+  std::filesystem::resize_file(path("huge"), std::uintmax_t{5} << 30);
+  for (const auto& [file, reason] :
+       {std::pair<std::string, std::string>{path("pipe"), "pipe is not a regular file"},
+        {"/dev/zero", "/dev/zero is not a regular file"},
+        {path("."), "is a directory, expected a file"},
+        {path("huge"), "huge is too large: expected at most"}}) {
+    for (const Arguments& arguments :
+         {Arguments{"--validate", file},
+          Arguments{"--method", "mixup", "--same-class", "--labels", file}}) {
+      const Outcome outcome = plan(arguments);
+      EXPECT_EQ(outcome.code, 1) << file;
+      EXPECT_THAT(outcome.err, HasSubstr(reason));
+    }
+  }
 }
 
 TEST_F(PlanVerb, ReadsDesigns) {

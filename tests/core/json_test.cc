@@ -38,6 +38,7 @@ TEST(ParseJson, GivesTheValuesOfTheText) {
 
 TEST(ParseJson, SaysWhatIsWrongAndWhere) {
   EXPECT_EQ(refusal(""), "f.json is not JSON: it ends early, in line 1, column 1");
+  EXPECT_THROW((void)parse_json(std::string_view(), "f", JsonError::io), IoError) << "no address";
   EXPECT_EQ(refusal("{\"a\":\n [1,"), "f.json is not JSON: it ends early, in line 2, column 4");
   EXPECT_EQ(refusal("[1,\n x]"), "f.json is not JSON: unexpected x in line 2, column 2");
   EXPECT_EQ(refusal("{} {"), "f.json is not JSON: unexpected { in line 1, column 4");

@@ -180,6 +180,38 @@ TEST(FashionMnist, IsWhereDebianPutsIt) {
   EXPECT_EQ(data.classes.at(static_cast<std::size_t>(data.train.labels[0])), "ankle boot");
 }
 
+TEST_F(IdxFolder, TestsDoNotLookAtTrainingImages) {
+  write_set("t10k", std::string("\0\2", 2));
+  const auto tests = [&] {
+    return open_data("idx:" + path_.string(), ImageFiles::Broken::refuse, Parts::test);
+  };
+  EXPECT_EQ(tests().num_classes(), 3);
+  write_set("train", std::string("\2\0\2\4", 4));
+  fs::remove(path_ / "train-images-idx3-ubyte.gz");
+  const ImageData data = tests();
+  EXPECT_EQ(data.num_classes(), 5) << "as many as the training labels have";
+  EXPECT_EQ(data.test.count(), 2);
+  EXPECT_EQ(data.train.count(), 0);
+}
+
+TEST_F(DataFolder, TestsOfOtherFormatsDoNotLookAtTrainingImages) {
+  write("test.bin", cifar_record({0, 3}, 30));
+  EXPECT_EQ(read_cifar100(path_, Parts::test).test.count(), 1);
+  write("test_batch.bin", cifar_record({9}, 9));
+  EXPECT_EQ(read_cifar10(path_, Parts::test).num_classes(), 10);
+  write("test_images.npy", npy("|u1", "1, 1, 2, 3", "ABCDEF"));
+  write("test_labels.npy", npy("|u1", "1,", "\x03"));
+  EXPECT_EQ(read_npy(path_, Parts::test).num_classes(), 4);
+  write("train_labels.npy", npy("|u1", "2,", "\x03\x07"));
+  EXPECT_EQ(read_npy(path_, Parts::test).num_classes(), 8);
+  write("train_labels.npy", npy("|u1", "1,", "\x02"));
+  EXPECT_THAT(refusal([&] { (void)read_npy(path_, Parts::test); }),
+              testing::HasSubstr("class 3, which"));
+  const SyntheticOptions options{.train = 20, .test = 10, .size = 16};
+  EXPECT_EQ(make_synthetic(options, Parts::test).test.pixels, make_synthetic(options).test.pixels);
+  EXPECT_EQ(make_synthetic(options, Parts::test).train.count(), 0);
+}
+
 TEST_F(IdxFolder, FirstOfEachClassInEqualShares) {
   write_set("train", std::string("\2\0\2\2\0\0\2", 7));
   write_set("t10k", std::string("\0\2", 2));

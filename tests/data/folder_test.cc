@@ -1,3 +1,4 @@
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -109,6 +110,30 @@ TEST_F(ImageFolder, MayBeTinyImageNet) {
   EXPECT_THAT(refusal(), HasSubstr("lists no images"));
   write_text("val/val_annotations.txt", "val_5.JPEG\tn01\n");
   EXPECT_THAT(refusal(), HasSubstr("val_5.JPEG"));
+}
+
+TEST_F(ImageFolder, TestsDoNotLookAtTrainingImages) {
+  write_jpeg("val/dog/9.jpg");
+  write_jpeg("val/cat/9.jpg");
+  const auto tests = [&] { return read_folder(path_, ImageFiles::Broken::refuse, Parts::test); };
+  EXPECT_THAT(tests().classes, ElementsAre("cat", "dog"));
+  fs::create_directories(path_ / "train/cat");
+  fs::create_directories(path_ / "train/dog");
+  fs::create_directories(path_ / "train/eel");
+  const ImageData data = tests();
+  EXPECT_THAT(data.classes, ElementsAre("cat", "dog", "eel"));
+  EXPECT_THAT(data.test.labels, ElementsAre(0, 1));
+  EXPECT_EQ(data.train.count(), 0);
+}
+
+TEST_F(ImageFolder, TinyImageNetTestsNeedNoTrainingFolder) {
+  write_jpeg("val/images/val_0.JPEG");
+  write_jpeg("val/images/val_1.JPEG");
+  write_text("val/val_annotations.txt", "val_1.JPEG\tn02\nval_0.JPEG\tn01\n");
+  const ImageData data =
+      open_data("folder:" + path_.string(), ImageFiles::Broken::refuse, Parts::test);
+  EXPECT_THAT(data.classes, ElementsAre("n01", "n02"));
+  EXPECT_THAT(data.test.labels, ElementsAre(1, 0));
 }
 
 TEST_F(ImageFolder, SaysWhatIsMissing) {

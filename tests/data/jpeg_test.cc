@@ -97,6 +97,17 @@ TEST(Jpeg, DamagedPixelsAreAnError) {
   EXPECT_THAT(decode_error(bytes, "cat.jpg"), StartsWith("cat.jpg is a broken JPEG: "));
 }
 
+TEST(Jpeg, LargePicturesMayHaveFewerScans) {
+  const auto grey_jpeg = [](std::int32_t side) {
+    const std::vector<std::uint8_t> grey(static_cast<std::size_t>(side) *
+                                         static_cast<std::size_t>(side));
+    return test::jpeg_file({.components = 1, .many_scans = true}, {side, side}, grey);
+  };
+  EXPECT_EQ(decode_error(grey_jpeg(16)), "");
+  EXPECT_EQ(decode_error(grey_jpeg(3000), "cat.jpg"),
+            "cat.jpg is a broken JPEG: it has more than 238 scans");
+}
+
 TEST(Jpeg, ChangedBytesNeverCrash) {
   for (const bool progressive : {false, true}) {
     const auto bytes = small_jpeg(progressive);

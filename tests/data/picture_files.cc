@@ -132,6 +132,16 @@ std::vector<std::uint8_t> jpeg_file(const JpegKind& kind, ImageSize size,
   jpeg_set_defaults(&encoder);
   jpeg_set_quality(&encoder, kind.quality, TRUE);
   if (kind.progressive) jpeg_simple_progression(&encoder);
+  std::vector<jpeg_scan_info> scans;
+  if (kind.many_scans) {
+    scans.push_back({1, {0, 0, 0, 0}, 0, 0, 0, 0});
+    for (int bit = 3; bit >= 0; --bit) {
+      for (int k = 1; k < 64; ++k)
+        scans.push_back({1, {0, 0, 0, 0}, k, k, bit == 3 ? 0 : bit + 1, bit});
+    }
+    encoder.scan_info = scans.data();
+    encoder.num_scans = static_cast<int>(scans.size());
+  }
   jpeg_start_compress(&encoder, TRUE);
   while (encoder.next_scanline < encoder.image_height) {
     const std::size_t at = encoder.next_scanline * static_cast<std::size_t>(size.width) *
@@ -144,6 +154,12 @@ std::vector<std::uint8_t> jpeg_file(const JpegKind& kind, ImageSize size,
   jpeg_destroy_compress(&encoder);
   std::free(memory);
   return bytes;
+}
+
+void write_sparse(const std::filesystem::path& path, std::span<const std::uint8_t> start,
+                  std::uint64_t size) {
+  write_bytes(path, start);
+  std::filesystem::resize_file(path, size);
 }
 
 Image gradient_image(ImageSize size) {

@@ -49,9 +49,14 @@ struct JpegKind {
   std::int32_t components = 3;
   bool progressive = false;
   int quality = 95;
+  bool many_scans = false;  ///< of one component: 253 scans, more than any encoder writes
 };
 [[nodiscard]] std::vector<std::uint8_t> jpeg_file(const JpegKind& kind, ImageSize size,
                                                   std::span<const std::uint8_t> values);
+
+/// A file of zeros that takes no room, with other bytes at its start.
+void write_sparse(const std::filesystem::path& path, std::span<const std::uint8_t> start,
+                  std::uint64_t size);
 
 /// A smooth colourful picture.
 [[nodiscard]] Image gradient_image(ImageSize size);

@@ -86,6 +86,29 @@ TEST_F(CheckpointFiles, HostileHeadersAreRefused) {
   }
 }
 
+TEST_F(CheckpointFiles, AreJudgedBeforeTheyAreRead) {
+  constexpr std::uint64_t kHuge = std::uint64_t{5} << 40;  // could not be read
+  const std::vector<std::uint8_t> good = encode_checkpoint(numbered(1));
+  const std::vector<std::uint8_t> zip = {'P', 'K', 3, 4};
+  std::vector<std::uint8_t> long_header(good.begin(), good.begin() + 8);
+  long_header.insert(long_header.end(), {0, 0, 0, 0, 4, 0, 0, 0});
+  const std::pair<std::vector<std::uint8_t>, const char*> flaws[] = {
+      {zip, "is not a Medley checkpoint"},
+      {good, "is damaged or truncated"},
+      {long_header, "is damaged or truncated"}};
+  for (const auto& [start, reason] : flaws) {
+    const fs::path file = folder_ / "checkpoint-1.medley";
+    std::ofstream(file, std::ios::binary)
+        .write(reinterpret_cast<const char*>(start.data()), std::ssize(start));
+    fs::resize_file(file, kHuge);
+    EXPECT_THAT([&] { (void)read_checkpoint(file); },
+                testing::ThrowsMessage<IoError>(testing::HasSubstr(reason)));
+    std::vector<std::string> problems;
+    EXPECT_FALSE(CheckpointFolder(folder_).load_newest(problems).has_value());
+    EXPECT_THAT(problems, testing::ElementsAre(testing::HasSubstr(reason)));
+  }
+}
+
 TEST_F(CheckpointFiles, TheLastTwoAreKept) {
   const CheckpointFolder folder(folder_);
   for (int i = 1; i <= 5; ++i) folder.save(100 * i, numbered(i));

@@ -1,16 +1,21 @@
 #include "train/safetensors.h"
 
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "medley/error.h"
 
 namespace medley {
 namespace {
+
+namespace fs = std::filesystem;
 
 std::vector<std::uint8_t> file_of(const std::string& header, std::size_t values) {
   std::vector<std::uint8_t> file(8);
@@ -104,6 +109,54 @@ TEST(Safetensors, EveryTruncationIsRefused) {
   for (std::size_t n = 0; n < file.size(); ++n) {
     EXPECT_THROW((void)read_safetensors({file.data(), n}, "f"), IoError) << n;
   }
+}
+
+/// Files of any length that take no room.
+class SafetensorsOnDisk : public testing::Test {
+ protected:
+  SafetensorsOnDisk()
+      : path_(fs::temp_directory_path() / ("medley-weights-" + std::to_string(getpid()))) {}
+  ~SafetensorsOnDisk() override { fs::remove(path_); }
+
+  [[nodiscard]] std::string refusal(std::span<const std::uint8_t> start, std::uint64_t size) const {
+    std::ofstream(path_, std::ios::binary)
+        .write(reinterpret_cast<const char*>(start.data()), std::ssize(start));
+    fs::resize_file(path_, size);
+    try {
+      (void)read_safetensors_file(path_, [](const SafetensorsFile& file) {
+        EXPECT_EQ(file.tensors.at(0).name, "a");
+        EXPECT_TRUE(file.tensors.at(0).bytes.empty());
+        throw IoError("judged");
+      });
+    } catch (const IoError& problem) {
+      return problem.what();
+    }
+    return "not refused";
+  }
+
+  fs::path path_;
+};
+
+TEST_F(SafetensorsOnDisk, AreJudgedBeforeTheyAreRead) {
+  constexpr std::uint64_t kHuge = std::uint64_t{5} << 40;  // could not be read
+  EXPECT_THAT(refusal({}, kHuge), testing::HasSubstr("is not JSON"));
+  const std::string good = R"({"a":{"dtype":"U8","shape":[8],"data_offsets":[0,8]}})";
+  EXPECT_THAT(refusal(file_of(good, 0), kHuge), testing::HasSubstr("belong to no tensor"));
+  EXPECT_THAT(refusal(file_of(good, 0), 8 + good.size() + 7), testing::HasSubstr("there are 7"));
+  const std::string huge =
+      R"({"a":{"dtype":"U8","shape":[5497558138880],"data_offsets":[0,5497558138880]}})";
+  EXPECT_EQ(refusal(file_of(huge, 0), kHuge + 8 + huge.size()), "judged");
+  const std::vector<std::uint8_t> long_header = {255, 255, 255, 255, 0, 0, 0, 0};
+  EXPECT_THAT(refusal(long_header, kHuge), testing::HasSubstr("says its header has 4294967295"));
+}
+
+TEST_F(SafetensorsOnDisk, ComeBackAsTheyWere) {
+  const std::vector<std::uint8_t> values = {1, 2, 3, 4, 5, 6, 7, 8};
+  const TensorView tensor{"a", "U8", {8}, values};
+  const std::vector<std::uint8_t> file = write_safetensors({&tensor, 1});
+  std::ofstream(path_, std::ios::binary)
+      .write(reinterpret_cast<const char*>(file.data()), std::ssize(file));
+  EXPECT_EQ(read_safetensors_file(path_, [](const SafetensorsFile&) {}), file);
 }
 
 }  // namespace

@@ -42,34 +42,42 @@ struct ImageData {
   [[nodiscard]] std::int64_t num_classes() const noexcept { return std::ssize(classes); }
 };
 
+/// What is read of a data set. Of `test` the training images are not looked at and need not be
+/// there; the classes are those of the training set where its labels or class folders are, else
+/// those of the test images.
+enum class Parts : std::uint8_t { all, test };
+
 // Readers of the usual files. All throw IoError with the file and the place if something is
-// missing, truncated or out of range.
+// missing, truncated or out of range. Sizes and headers are judged before what follows is read.
 
 /// data_batch_1.bin … data_batch_5.bin, test_batch.bin and, if there, batches.meta.txt.
-[[nodiscard]] ImageData read_cifar10(const std::filesystem::path& folder);
+[[nodiscard]] ImageData read_cifar10(const std::filesystem::path& folder, Parts parts = Parts::all);
 
 /// train.bin, test.bin and, if there, fine_label_names.txt. Labels are the 100 fine ones.
-[[nodiscard]] ImageData read_cifar100(const std::filesystem::path& folder);
+[[nodiscard]] ImageData read_cifar100(const std::filesystem::path& folder,
+                                      Parts parts = Parts::all);
 
 /// MNIST and its relatives: train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-…,
 /// t10k-labels-…, each also as .gz.
-[[nodiscard]] ImageData read_idx(const std::filesystem::path& folder);
+[[nodiscard]] ImageData read_idx(const std::filesystem::path& folder, Parts parts = Parts::all);
 
 /// Where Debian's package dataset-fashion-mnist puts Fashion-MNIST.
 inline constexpr const char* kFashionMnistFolder = "/usr/share/datasets/fashion-mnist";
 
 /// Fashion-MNIST with the names of its classes: the files of `read_idx`.
 [[nodiscard]] ImageData read_fashion_mnist(
-    const std::filesystem::path& folder = kFashionMnistFolder);
+    const std::filesystem::path& folder = kFashionMnistFolder, Parts parts = Parts::all);
 
 /// train_images.npy, train_labels.npy, test_images.npy, test_labels.npy: u8 images N×H×W,
 /// N×H×W×C or N×C×H×W (C is 1 or 3), labels of any integer type.
-[[nodiscard]] ImageData read_npy(const std::filesystem::path& folder);
+[[nodiscard]] ImageData read_npy(const std::filesystem::path& folder, Parts parts = Parts::all);
 
 /// train/CLASS/….jpg (or .jpeg, .png; folders within are entered), and the same in val, validation
-/// or test, or Tiny ImageNet's val/images with val/val_annotations.txt. Only names are read now.
+/// or test, or Tiny ImageNet's val/images with val/val_annotations.txt, which may name only files
+/// within val/images. Only names are read now.
 [[nodiscard]] ImageData read_folder(const std::filesystem::path& folder,
-                                    ImageFiles::Broken broken = ImageFiles::Broken::refuse);
+                                    ImageFiles::Broken broken = ImageFiles::Broken::refuse,
+                                    Parts parts = Parts::all);
 
 /// The embedded data set: drawn objects among pieces of others, any number of images from a seed.
 struct SyntheticOptions {
@@ -85,7 +93,7 @@ struct SyntheticOptions {
 
 /// Classes take turns, so that each has as many images. The test images are none of the training
 /// images. Throws InvalidArgument.
-[[nodiscard]] ImageData make_synthetic(const SyntheticOptions& options);
+[[nodiscard]] ImageData make_synthetic(const SyntheticOptions& options, Parts parts = Parts::all);
 
 /// The first images of each class in equal shares, `count` in all and in their order; the first
 /// classes have one more where it does not divide. Throws InvalidArgument if a class has fewer.
@@ -97,6 +105,7 @@ struct SyntheticOptions {
 /// "synthetic:train=2000,test=500,size=32,classes=10,scale=0.5,seed=1". Throws InvalidArgument,
 /// IoError.
 [[nodiscard]] ImageData open_data(const std::string& text,
-                                  ImageFiles::Broken broken = ImageFiles::Broken::refuse);
+                                  ImageFiles::Broken broken = ImageFiles::Broken::refuse,
+                                  Parts parts = Parts::all);
 
 }  // namespace medley

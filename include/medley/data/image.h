@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -20,9 +21,9 @@ struct Image {
   friend bool operator==(const Image&, const Image&) = default;
 };
 
-/// Greatest picture that is read, written or made: pixels in all, and pixels on a side.
+/// Greatest picture that is read, written, made or mixed: pixels in all, and pixels on a side.
 inline constexpr std::int64_t kMaxImagePixels = std::int64_t{1} << 27;
-inline constexpr std::int32_t kMaxImageSide = 65535;
+inline constexpr std::int32_t kMaxImageSide = 32768;
 
 /// The picture as a batch of one, for `mix`; valid as long as `image` is.
 /// Throws InvalidArgument if `rgb` does not fit `size`.
@@ -51,14 +52,15 @@ struct PixelBox {
 using BoxChoice = std::function<PixelBox(ImageSize)>;
 
 /// Decodes a part of a PNG or JPEG file, resized as by `resize`, into `rgb`: 3 * size.pixels()
-/// values, interleaved. Of a JPEG no more is decoded than that takes, and large parts at a half,
-/// a quarter or an eighth of their size, which moves values by a few units. Throws as
-/// `decode_image`, except that damage outside the part may go unnoticed; InvalidArgument if the box
-/// or `rgb` does not fit.
+/// values, interleaved. Of a JPEG no more is
+/// decoded than that takes, and large parts at a half, a quarter or an eighth of their size, which
+/// moves values by a few units. Throws as `decode_image`, except that damage outside the part may
+/// go unnoticed; InvalidArgument if the box or `rgb` does not fit.
 void decode_part(std::span<const std::uint8_t> bytes, std::string_view name,
                  const BoxChoice& choose, ImageSize size, std::span<std::uint8_t> rgb);
 
-/// Reads and decodes a file. Throws IoError, like `decode_image` and if it cannot be read.
+/// Reads and decodes a file. Throws IoError, like `decode_image` and if it cannot be read or is no
+/// regular file; what it begins with is judged before the rest is read.
 [[nodiscard]] Image read_image(const std::filesystem::path& path);
 
 /// A PNG file in memory, RGB or (with one value per pixel) grey, 8 bits.
@@ -79,7 +81,8 @@ void write_png_grey(const std::filesystem::path& path, ImageSize size,
 [[nodiscard]] Image resize(const Image& image, ImageSize size);
 
 /// The files of a directory whose names end in .png, .jpg or .jpeg (in any case), sorted by name;
-/// subdirectories are not entered. Throws IoError if the directory cannot be read.
+/// subdirectories are not entered.
+/// Throws IoError if the directory cannot be read.
 [[nodiscard]] std::vector<std::filesystem::path> list_images(
     const std::filesystem::path& directory);
 
