@@ -8,11 +8,12 @@ namespace medley::cli {
 
 ImageFolder::ImageFolder(const std::vector<std::filesystem::path>& files, const Options& options,
                          const Tick& tick) {
+  const auto note = [this](const std::string& text) { notes_.push_back(text); };
   std::int64_t kept_bytes = 0;
   for (std::size_t i = 0; i < files.size(); ++i) {
     Image image;
     try {
-      image = read_image(files[i]);
+      image = read_image(files[i], {.note = note});
     } catch (const IoError& problem) {
       if (!options.skip_broken) throw;
       problems_.emplace_back(problem.what());

@@ -34,6 +34,8 @@ class ImageFolder {
   [[nodiscard]] const std::vector<std::filesystem::path>& files() const noexcept { return files_; }
   /// What was wrong with each file that was skipped.
   [[nodiscard]] const std::vector<std::string>& problems() const noexcept { return problems_; }
+  /// What is damaged about images that are used.
+  [[nodiscard]] const std::vector<std::string>& notes() const noexcept { return notes_; }
   /// Positions, in the list of files handed in, of those that are used.
   [[nodiscard]] const std::vector<std::size_t>& used() const noexcept { return used_; }
   /// Images whose size differed.
@@ -48,6 +50,7 @@ class ImageFolder {
   std::vector<std::filesystem::path> files_;
   std::vector<std::size_t> used_;
   std::vector<std::string> problems_;
+  std::vector<std::string> notes_;
   std::vector<Image> kept_;  // of the first files
 };
 

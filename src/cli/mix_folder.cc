@@ -59,6 +59,7 @@ ImageFolder open_folder(const FolderRequest& request) {
 }
 
 void note_folder(const FolderRequest& request, const ImageFolder& folder) {
+  for (const std::string& note : folder.notes()) print_note(note, request.quiet);
   for (const std::string& problem : folder.problems()) {
     print_note(fmt::format("skipped: {}", problem), request.quiet);
   }

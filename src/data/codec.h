@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,9 +23,13 @@ void check_pixels(ImageSize size, std::size_t values, std::int32_t channels);
 /// far as it says.
 void check_start(std::span<const std::uint8_t> start, std::string_view name);
 
+/// Takes a sentence on damage that was passed over; may be empty.
+using DamageNote = std::function<void(const std::string&)>;
+
 // The codecs behind decode_image and encode_png. The bytes are known to begin like the format.
 [[nodiscard]] Image decode_png(std::span<const std::uint8_t> bytes, std::string_view name);
-[[nodiscard]] Image decode_jpeg(std::span<const std::uint8_t> bytes, std::string_view name);
+[[nodiscard]] Image decode_jpeg(std::span<const std::uint8_t> bytes, std::string_view name,
+                                const DamageNote& note);
 
 /// The whole file behind read_image, after a look at its beginning. Throws IoError.
 [[nodiscard]] std::vector<std::uint8_t> read_image_file(const std::filesystem::path& path);
@@ -35,7 +40,8 @@ void check_png_header(std::span<const std::uint8_t> bytes, std::string_view name
 /// Decodes no more of a JPEG, and no finer, than showing a part of it at `size` needs. Returns
 /// where the part lies in what was decoded.
 [[nodiscard]] Window decode_jpeg_part(std::span<const std::uint8_t> bytes, std::string_view name,
-                                      const BoxChoice& choose, ImageSize size, Image& decoded);
+                                      const BoxChoice& choose, ImageSize size, Image& decoded,
+                                      const DamageNote& note);
 
 /// `channels` is 1 or 3; sizes are checked by the caller.
 [[nodiscard]] std::vector<std::uint8_t> encode_png_rows(ImageSize size, std::int32_t channels,

@@ -115,14 +115,16 @@ void check_start(std::span<const std::uint8_t> start, std::string_view name) {
   if (!starts_with(start, kJpegStart)) refuse_format(start, name);
 }
 
-Image decode_image(std::span<const std::uint8_t> bytes, std::string_view name) {
+Image decode_image(std::span<const std::uint8_t> bytes, std::string_view name,
+                   const DecodeOptions& options) {
   check_start(bytes, name);
   if (starts_with(bytes, kPngStart)) return decode_png(bytes, name);
-  return decode_jpeg(bytes, name);
+  return decode_jpeg(bytes, name, options.note);
 }
 
 void decode_part(std::span<const std::uint8_t> bytes, std::string_view name,
-                 const BoxChoice& choose, ImageSize size, std::span<std::uint8_t> rgb) {
+                 const BoxChoice& choose, ImageSize size, std::span<std::uint8_t> rgb,
+                 const DecodeOptions& options) {
   check_pixels(size, rgb.size(), 3);
   const auto checked = [&](ImageSize whole) {
     const PixelBox box = choose(whole);
@@ -133,7 +135,7 @@ void decode_part(std::span<const std::uint8_t> bytes, std::string_view name,
   thread_local Image decoded;
   Window window{};
   if (starts_with(bytes, kJpegStart)) {
-    window = decode_jpeg_part(bytes, name, checked, size, decoded);
+    window = decode_jpeg_part(bytes, name, checked, size, decoded, options.note);
   } else {
     decoded = decode_image(bytes, name);
     const PixelBox box = checked(decoded.size);
@@ -152,8 +154,8 @@ std::vector<std::uint8_t> read_image_file(const fs::path& path) {
   return file.read_up_to(kPlainSize);
 }
 
-Image read_image(const fs::path& path) {
-  return decode_image(read_image_file(path), path.string());
+Image read_image(const fs::path& path, const DecodeOptions& options) {
+  return decode_image(read_image_file(path), path.string(), options);
 }
 
 std::vector<std::uint8_t> encode_png(const Image& image) {

@@ -55,7 +55,14 @@ struct ImageFiles::Impl {
   std::string fingerprint;
   std::mutex mutex;
   std::set<std::int64_t> known_broken;
-  std::vector<std::string> problems;
+  std::set<std::int64_t> known_damaged;
+  std::vector<std::string> notes;
+
+  /// Keeps the sentence if the file is new to the set.
+  void keep(std::set<std::int64_t>& known, std::int64_t index, std::string note) {
+    const std::scoped_lock lock(mutex);
+    if (known.insert(index).second) notes.push_back(std::move(note));
+  }
 };
 
 ImageFiles::ImageFiles(std::vector<fs::path> paths, Broken broken)
@@ -77,22 +84,25 @@ const fs::path& ImageFiles::path(std::int64_t index) const {
 
 bool ImageFiles::read(std::int64_t index, const BoxChoice& choose, ImageSize size,
                       std::span<std::uint8_t> rgb) const {
+  const auto note = [&](const std::string& text) {
+    impl_->keep(impl_->known_damaged, index, text);
+  };
   try {
-    decode_part(read_image_file(path(index)), path(index).string(), choose, size, rgb);
+    decode_part(read_image_file(path(index)), path(index).string(), choose, size, rgb,
+                {.note = note});
     return true;
   } catch (const IoError& problem) {
     if (impl_->broken == Broken::refuse) {
       throw IoError(fmt::format("{}; --skip-broken leaves such images out", problem.what()));
     }
-    const std::scoped_lock lock(impl_->mutex);
-    if (impl_->known_broken.insert(index).second) impl_->problems.emplace_back(problem.what());
+    impl_->keep(impl_->known_broken, index, fmt::format("left out: {}", problem.what()));
     return false;
   }
 }
 
-std::vector<std::string> ImageFiles::new_problems() const {
+std::vector<std::string> ImageFiles::new_notes() const {
   const std::scoped_lock lock(impl_->mutex);
-  return std::exchange(impl_->problems, {});
+  return std::exchange(impl_->notes, {});
 }
 
 std::int64_t ImageFiles::broken_count() const {

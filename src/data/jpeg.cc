@@ -3,6 +3,7 @@
 #include <cmath>
 #include <csetjmp>
 #include <cstdio>  // jpeglib.h needs FILE
+#include <vector>
 
 #include <jpeglib.h>
 
@@ -28,6 +29,19 @@ constexpr std::int64_t kMaxScannedPixels = std::int64_t{1} << 31;
 bool harmless(int code) noexcept {
   return code == JWRN_EXTRANEOUS_DATA || code == JWRN_JFIF_MAJOR || code == JWRN_ADOBE_XFORM ||
          code == JWRN_BOGUS_ICC;
+}
+
+/// Warnings about markers where none should be: every other decoder goes on as well.
+bool tolerable(int code) noexcept { return code == JWRN_HIT_MARKER || code == JWRN_MUST_RESYNC; }
+
+/// A row of CMYK as Pillow converts it: what is stored is taken as inverted, whatever the file
+/// says.
+void rgb_of_cmyk(const std::uint8_t* cmyk, JDIMENSION width, std::uint8_t* rgb) noexcept {
+  for (JDIMENSION x = 0; x < width; ++x, cmyk += 4, rgb += 3) {
+    for (int c = 0; c < 3; ++c) {
+      rgb[c] = static_cast<std::uint8_t>((cmyk[c] * cmyk[3] + 127) / 255);
+    }
+  }
 }
 
 class Reader {
@@ -56,13 +70,18 @@ class Reader {
     return true;
   }
 
-  /// Reads the pixels and everything after them. False after an error.
-  [[nodiscard]] bool read_rows(std::uint8_t* rgb, std::size_t row_bytes) noexcept {
+  [[nodiscard]] bool is_cmyk() const noexcept {
+    return colour_space() == JCS_CMYK || colour_space() == JCS_YCCK;
+  }
+
+  /// Reads the pixels and everything after them; `cmyk` has room for a row of four channels, if
+  /// the picture has them. False after an error.
+  [[nodiscard]] bool read_rows(std::uint8_t* rgb, std::size_t row_bytes,
+                               std::uint8_t* cmyk) noexcept {
     if (setjmp(jump_) != 0) return false;
     start(8);
     while (decoder_.output_scanline < decoder_.output_height) {
-      JSAMPROW row = rgb + decoder_.output_scanline * row_bytes;
-      jpeg_read_scanlines(&decoder_, &row, 1);
+      read_row(rgb + decoder_.output_scanline * row_bytes, cmyk);
     }
     jpeg_finish_decompress(&decoder_);
     return true;
@@ -79,12 +98,11 @@ class Reader {
 
   /// Reads rows [top, top + height) after `start_part`, none after them. False after an error.
   [[nodiscard]] bool read_part(JDIMENSION top, JDIMENSION height, std::uint8_t* rgb,
-                               std::size_t row_bytes) noexcept {
+                               std::size_t row_bytes, std::uint8_t* cmyk) noexcept {
     if (setjmp(jump_) != 0) return false;
     if (top > 0) jpeg_skip_scanlines(&decoder_, top);
     while (decoder_.output_scanline < top + height) {
-      JSAMPROW row = rgb + (decoder_.output_scanline - top) * row_bytes;
-      jpeg_read_scanlines(&decoder_, &row, 1);
+      read_row(rgb + (decoder_.output_scanline - top) * row_bytes, cmyk);
     }
     jpeg_abort_decompress(&decoder_);
     return true;
@@ -107,13 +125,26 @@ class Reader {
     throw IoError(fmt::format("{} is a broken JPEG: {}", name, message_.data()));
   }
 
+  /// Says what was passed over, if anything was.
+  void tell_damage(std::string_view name, const DamageNote& note) const {
+    if (note && damage_[0] != '\0') {
+      note(fmt::format("{} is damaged, but was decoded: {}", name, damage_.data()));
+    }
+  }
+
  private:
   void start(unsigned eighths) {
-    decoder_.out_color_space = JCS_RGB;
+    decoder_.out_color_space = is_cmyk() ? JCS_CMYK : JCS_RGB;
     decoder_.dct_method = JDCT_ISLOW;  // the same bits with and without SIMD
     decoder_.scale_num = eighths;
     decoder_.scale_denom = 8;
     jpeg_start_decompress(&decoder_);
+  }
+
+  void read_row(std::uint8_t* rgb, std::uint8_t* cmyk) noexcept {
+    JSAMPROW row = is_cmyk() ? cmyk : rgb;
+    jpeg_read_scanlines(&decoder_, &row, 1);
+    if (is_cmyk()) rgb_of_cmyk(cmyk, decoder_.output_width, rgb);
   }
 
   static Reader& self_of(j_common_ptr decoder) {
@@ -127,7 +158,10 @@ class Reader {
   }
 
   static void on_message(j_common_ptr decoder, int level) {
-    if (level < 0 && !harmless(decoder->err->msg_code)) on_error(decoder);
+    if (level >= 0 || harmless(decoder->err->msg_code)) return;
+    if (!tolerable(decoder->err->msg_code)) on_error(decoder);
+    Reader& self = self_of(decoder);
+    if (self.damage_[0] == '\0') self.errors_.format_message(decoder, self.damage_.data());
   }
 
   static void on_progress(j_common_ptr decoder) {
@@ -145,6 +179,7 @@ class Reader {
   jpeg_error_mgr errors_{};
   jpeg_progress_mgr progress_{};
   std::array<char, JMSG_LENGTH_MAX> message_{};
+  std::array<char, JMSG_LENGTH_MAX> damage_{};  // the first that was passed over
   std::int64_t max_scans_ = kMaxScans;
   std::jmp_buf jump_{};
 };
@@ -154,15 +189,19 @@ void check_colours(const Reader& reader, std::string_view name) {
     case JCS_GRAYSCALE:
     case JCS_RGB:
     case JCS_YCbCr:
-      return;
     case JCS_CMYK:
     case JCS_YCCK:
-      throw IoError(
-          fmt::format("{} is a CMYK JPEG, expected grey or RGB: convert it to RGB first", name));
+      return;
     default:
-      throw IoError(fmt::format("{} is a JPEG of {} components, expected grey or RGB", name,
+      throw IoError(fmt::format("{} is a JPEG of {} components, expected grey, RGB or CMYK", name,
                                 reader.components()));
   }
+}
+
+/// Room for a row of four channels, if the picture has them.
+std::vector<std::uint8_t> cmyk_row(const Reader& reader) {
+  return std::vector<std::uint8_t>(reader.is_cmyk() ? static_cast<std::size_t>(4 * reader.width())
+                                                    : 0);
 }
 
 /// Whether the end of the picture is there. Entropy-coded data cannot hold this marker.
@@ -186,7 +225,8 @@ unsigned eighths_for(const PixelBox& box, ImageSize size) {
 
 }  // namespace
 
-Image decode_jpeg(std::span<const std::uint8_t> bytes, std::string_view name) {
+Image decode_jpeg(std::span<const std::uint8_t> bytes, std::string_view name,
+                  const DamageNote& note) {
   Reader reader(bytes);
   if (!reader.read_header()) reader.fail(name);
   check_decoded_size(reader.height(), reader.width(), name);
@@ -195,15 +235,20 @@ Image decode_jpeg(std::span<const std::uint8_t> bytes, std::string_view name) {
   image.size = {static_cast<std::int32_t>(reader.height()),
                 static_cast<std::int32_t>(reader.width())};
   image.rgb.resize(static_cast<std::size_t>(3 * image.size.pixels()));
-  if (!reader.read_rows(image.rgb.data(), static_cast<std::size_t>(image.size.width) * 3)) {
+  std::vector<std::uint8_t> cmyk = cmyk_row(reader);
+  if (!reader.read_rows(image.rgb.data(), static_cast<std::size_t>(image.size.width) * 3,
+                        cmyk.data())) {
     reader.fail(name);
   }
+  reader.tell_damage(name, note);
   return image;
 }
 
 Window decode_jpeg_part(std::span<const std::uint8_t> bytes, std::string_view name,
-                        const BoxChoice& choose, ImageSize size, Image& part) {
-  if (!has_end(bytes)) (void)decode_jpeg(bytes, name);  // says what is wrong, if anything is
+                        const BoxChoice& choose, ImageSize size, Image& part,
+                        const DamageNote& note) {
+  if (!has_end(bytes))
+    (void)decode_jpeg(bytes, name, nullptr);  // says what is wrong, if anything is
   Reader reader(bytes);
   if (!reader.read_header()) reader.fail(name);
   check_decoded_size(reader.height(), reader.width(), name);
@@ -223,7 +268,11 @@ Window decode_jpeg_part(std::span<const std::uint8_t> bytes, std::string_view na
   if (!reader.start_part(eighths, left, width)) reader.fail(name);
   part.size = {static_cast<std::int32_t>(height), static_cast<std::int32_t>(width)};
   part.rgb.resize(std::size_t{3} * height * width);
-  if (!reader.read_part(top, height, part.rgb.data(), std::size_t{3} * width)) reader.fail(name);
+  std::vector<std::uint8_t> cmyk = cmyk_row(reader);
+  if (!reader.read_part(top, height, part.rgb.data(), std::size_t{3} * width, cmyk.data())) {
+    reader.fail(name);
+  }
+  reader.tell_damage(name, note);
   return {box.top * scale - top, box.left * scale - left, box.height * scale, box.width * scale};
 }
 

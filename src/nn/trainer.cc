@@ -331,9 +331,7 @@ class Run {
 
   void note_broken(const ImageSet& images) {
     if (!images.files) return;
-    for (const std::string& problem : images.files->new_problems()) {
-      observer_.on_note("left out: " + problem);
-    }
+    for (const std::string& note : images.files->new_notes()) observer_.on_note(note);
   }
 
   void finish_epoch(double lr, Clock::time_point start) {

@@ -214,6 +214,16 @@ TEST_F(MixVerb, DefaultNameIsNeverReplaced) {
   EXPECT_NE(read_file(path("a-mixed.png")), before);
 }
 
+TEST_F(MixVerb, DamageThatOthersPassOverIsANote) {
+  write_jpeg(path("whole.jpg"), 5, 64, 64);
+  std::string bytes = read_file(path("whole.jpg"));
+  bytes.replace(bytes.size() - 30, 2, "\xFF\xD9");
+  write_file(path("odd.jpg"), bytes);
+  const Outcome outcome = mix({"odd.jpg", "a.png", "-o", "out.png"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("note: odd.jpg is damaged, but was decoded: "));
+}
+
 TEST_F(MixVerb, TooWideAPictureIsNamed) {
   std::string png = read_file(path("a.png"));
   png.replace(16, 4, std::string("\0\0\x80\x01", 4));

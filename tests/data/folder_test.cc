@@ -168,8 +168,8 @@ TEST_F(ImageFolder, TellsBrokenImages) {
   EXPECT_FALSE(lenient.read(1, whole, {4, 4}, rgb));
   EXPECT_FALSE(lenient.read(1, whole, {4, 4}, rgb));
   EXPECT_EQ(lenient.broken_count(), 1);
-  EXPECT_EQ(lenient.new_problems().size(), 1u);
-  EXPECT_TRUE(lenient.new_problems().empty());
+  EXPECT_EQ(lenient.new_notes().size(), 1u);
+  EXPECT_TRUE(lenient.new_notes().empty());
 }
 
 TEST_F(ImageFolder, HasAFingerprintOfItsOwn) {
@@ -184,6 +184,22 @@ TEST_F(ImageFolder, HasAFingerprintOfItsOwn) {
   EXPECT_NE(print({path_ / "a/2.jpg", path_ / "a/1.jpg"}), here);
   write_jpeg("a/2.jpg", {21, 30});
   EXPECT_NE(print({path_ / "a/1.jpg", path_ / "a/2.jpg"}), here);
+}
+
+TEST_F(ImageFolder, DamagedImagesAreNotedOnce) {
+  std::vector<std::uint8_t> bytes =
+      test::jpeg_file({.components = 3}, {20, 30}, test::gradient_image({20, 30}).rgb);
+  bytes[bytes.size() - 30] = 0xFF;
+  bytes[bytes.size() - 29] = 0xD9;
+  write("a.jpg", bytes);
+  const ImageFiles files({path_ / "a.jpg"}, ImageFiles::Broken::refuse);
+  const auto whole = [](ImageSize size) { return PixelBox{0, 0, size.height, size.width}; };
+  std::vector<std::uint8_t> rgb(48);
+  EXPECT_TRUE(files.read(0, whole, {4, 4}, rgb));
+  EXPECT_TRUE(files.read(0, whole, {4, 4}, rgb));
+  EXPECT_THAT(files.new_notes(), ElementsAre(HasSubstr("a.jpg is damaged, but was decoded")));
+  EXPECT_TRUE(files.new_notes().empty());
+  EXPECT_EQ(files.broken_count(), 0);
 }
 
 TEST(RandomCrop, IsWithinThePictureAndTheAskedArea) {

@@ -1,6 +1,9 @@
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <iterator>
 #include <numeric>
+#include <string>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -40,6 +43,8 @@ std::vector<std::uint8_t> with_size(std::vector<std::uint8_t> bytes, int height,
   return bytes;
 }
 
+constexpr std::uint8_t kStartOfScan[] = {0xFF, 0xDA};
+
 TEST(Jpeg, ColourComesBackWithinTheLossOfTheFormat) {
   for (const bool progressive : {false, true}) {
     const Image image = decode_image(small_jpeg(progressive), "file");
@@ -68,10 +73,72 @@ TEST(Jpeg, OnePixelIsAPicture) {
   EXPECT_EQ(decode_image(test::jpeg_file({}, {1, 1}, white), "file").rgb, white);
 }
 
-TEST(Jpeg, CmykIsRefused) {
-  const auto bytes = test::jpeg_file({.components = 4}, {8, 8}, std::vector<std::uint8_t>(256, 90));
-  EXPECT_EQ(decode_error(bytes, "print.jpg"),
-            "print.jpg is a CMYK JPEG, expected grey or RGB: convert it to RGB first");
+/// Pillow's conversion of CMYK, from Convert.c, after the inversion that it does for every JPEG.
+std::uint8_t pillow_value(int stored, int stored_black) {
+  const int ink = 255 - stored;
+  const int nk = 255 - (255 - stored_black);
+  const int scaled = ink * nk + 128;
+  return static_cast<std::uint8_t>(std::clamp(nk - (((scaled >> 8) + scaled) >> 8), 0, 255));
+}
+
+/// Every channel takes many values, black too.
+std::vector<std::uint8_t> four_channels(ImageSize size) {
+  std::vector<std::uint8_t> values;
+  for (std::int32_t y = 0; y < size.height; ++y) {
+    for (std::int32_t x = 0; x < size.width; ++x) {
+      for (const std::int32_t value :
+           {255 * x / size.width, 255 * y / size.height, 90 + x, 255 - 200 * x / size.width}) {
+        values.push_back(static_cast<std::uint8_t>(value));
+      }
+    }
+  }
+  return values;
+}
+
+const test::JpegKind kFourChannels[] = {{.components = 4},
+                                        {.components = 4, .ycck = true},
+                                        {.components = 4, .no_adobe = true},
+                                        {.components = 4, .progressive = true}};
+
+TEST(Jpeg, CmykIsConvertedAsPillowDoes) {
+  constexpr ImageSize kSize{24, 40};
+  for (const test::JpegKind& kind : kFourChannels) {
+    const auto bytes = test::jpeg_file(kind, kSize, four_channels(kSize));
+    const std::vector<std::uint8_t> cmyk = test::cmyk_values(bytes);
+    const Image image = decode_image(bytes, "print.jpg");
+    ASSERT_EQ(image.size, kSize);
+    for (std::size_t i = 0; i < image.rgb.size(); ++i) {
+      const std::size_t pixel = 4 * (i / 3);
+      ASSERT_EQ(image.rgb[i], pillow_value(cmyk[pixel + i % 3], cmyk[pixel + 3])) << i;
+    }
+  }
+}
+
+TEST(Jpeg, WhitePaperIsWhiteAndBlackInkBlack) {
+  const auto colour = [](std::vector<std::uint8_t> stored) {
+    return decode_image(test::jpeg_file({.components = 4}, {1, 1}, stored), "file").rgb;
+  };
+  EXPECT_EQ(colour({255, 255, 255, 255}), (std::vector<std::uint8_t>{255, 255, 255}));
+  EXPECT_EQ(colour({255, 255, 255, 0}), (std::vector<std::uint8_t>{0, 0, 0}));
+}
+
+TEST(Jpeg, PartsOfCmykAreThoseOfTheWhole) {
+  constexpr ImageSize kSize{64, 96};
+  for (const test::JpegKind& kind : kFourChannels) {
+    const auto bytes = test::jpeg_file(kind, kSize, four_channels(kSize));
+    const Image whole = decode_image(bytes, "file");
+    std::vector<std::uint8_t> part(std::size_t{3} * 20 * 30);
+    decode_part(
+        bytes, "file",
+        [](ImageSize) {
+          return PixelBox{17, 40, 20, 30};
+        },
+        {20, 30}, part);
+    for (std::size_t i = 0; i < part.size(); ++i) {
+      const std::size_t at = ((17 + i / 90) * 96 + 40) * 3 + i % 90;
+      ASSERT_NEAR(part[i], whole.rgb[at], kTolerance) << i;
+    }
+  }
 }
 
 TEST(Jpeg, CutAnywhereIsAnError) {
@@ -89,11 +156,34 @@ TEST(Jpeg, TruncationIsNamed) {
               StartsWith("cat.jpg is truncated"));
 }
 
-TEST(Jpeg, DamagedPixelsAreAnError) {
-  // A marker in the middle of the entropy-coded data ends the segment too early.
-  auto bytes = small_jpeg();
+TEST(Jpeg, AMarkerInTheMiddleIsNotedAndTheRestIsFilled) {
+  // It ends the entropy-coded data too early; other decoders go on.
+  const auto good = small_jpeg();
+  auto bytes = good;
   bytes[bytes.size() - 30] = 0xFF;
   bytes[bytes.size() - 29] = 0xD9;
+  std::vector<std::string> notes;
+  const auto note = [&](const std::string& text) { notes.push_back(text); };
+  const Image image = decode_image(bytes, "cat.jpg", {.note = note});
+  EXPECT_THAT(notes, testing::ElementsAre("cat.jpg is damaged, but was decoded: Corrupt JPEG data: "
+                                          "premature end of data segment"));
+  const Image whole = decode_image(good, "cat.jpg", {.note = note});
+  EXPECT_EQ(notes.size(), 1u) << "a whole picture has no note";
+  EXPECT_TRUE(std::equal(whole.rgb.begin(), whole.rgb.begin() + 3 * 40 * 8, image.rgb.begin()));
+  std::vector<std::uint8_t> rgb(std::size_t{3} * 4 * 4);
+  decode_part(bytes, "cat.jpg",
+              [](ImageSize size) {
+                return PixelBox{0, 0, size.height, size.width};
+              },
+              {4, 4}, rgb, {.note = note});
+  EXPECT_EQ(notes.size(), 2u);
+}
+
+TEST(Jpeg, OtherDamageIsAnError) {
+  auto bytes = small_jpeg(/*progressive=*/true);
+  const auto last =
+      std::find_end(bytes.begin(), bytes.end(), std::begin(kStartOfScan), std::end(kStartOfScan));
+  last[6] = 70;  // a frequency that there is not
   EXPECT_THAT(decode_error(bytes, "cat.jpg"), StartsWith("cat.jpg is a broken JPEG: "));
 }
 

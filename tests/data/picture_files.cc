@@ -132,6 +132,8 @@ std::vector<std::uint8_t> jpeg_file(const JpegKind& kind, ImageSize size,
   jpeg_set_defaults(&encoder);
   jpeg_set_quality(&encoder, kind.quality, TRUE);
   if (kind.progressive) jpeg_simple_progression(&encoder);
+  if (kind.ycck) jpeg_set_colorspace(&encoder, JCS_YCCK);
+  if (kind.no_adobe) encoder.write_Adobe_marker = FALSE;
   std::vector<jpeg_scan_info> scans;
   if (kind.many_scans) {
     scans.push_back({1, {0, 0, 0, 0}, 0, 0, 0, 0});
@@ -154,6 +156,27 @@ std::vector<std::uint8_t> jpeg_file(const JpegKind& kind, ImageSize size,
   jpeg_destroy_compress(&encoder);
   std::free(memory);
   return bytes;
+}
+
+std::vector<std::uint8_t> cmyk_values(std::span<const std::uint8_t> bytes) {
+  jpeg_decompress_struct decoder{};
+  jpeg_error_mgr errors{};
+  decoder.err = jpeg_std_error(&errors);
+  jpeg_create_decompress(&decoder);
+  jpeg_mem_src(&decoder, bytes.data(), bytes.size());
+  jpeg_read_header(&decoder, TRUE);
+  decoder.out_color_space = JCS_CMYK;
+  decoder.dct_method = JDCT_ISLOW;
+  jpeg_start_decompress(&decoder);
+  const std::size_t row_bytes = std::size_t{4} * decoder.output_width;
+  std::vector<std::uint8_t> values(row_bytes * decoder.output_height);
+  while (decoder.output_scanline < decoder.output_height) {
+    JSAMPROW row = values.data() + decoder.output_scanline * row_bytes;
+    jpeg_read_scanlines(&decoder, &row, 1);
+  }
+  jpeg_finish_decompress(&decoder);
+  jpeg_destroy_decompress(&decoder);
+  return values;
 }
 
 void write_sparse(const std::filesystem::path& path, std::span<const std::uint8_t> start,

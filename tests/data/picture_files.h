@@ -49,10 +49,15 @@ struct JpegKind {
   std::int32_t components = 3;
   bool progressive = false;
   int quality = 95;
+  bool ycck = false;        ///< of four components: stored as YCCK
+  bool no_adobe = false;    ///< without the marker that says what colours mean
   bool many_scans = false;  ///< of one component: 253 scans, more than any encoder writes
 };
 [[nodiscard]] std::vector<std::uint8_t> jpeg_file(const JpegKind& kind, ImageSize size,
                                                   std::span<const std::uint8_t> values);
+
+/// The four channels of a JPEG as libjpeg gives them.
+[[nodiscard]] std::vector<std::uint8_t> cmyk_values(std::span<const std::uint8_t> bytes);
 
 /// A file of zeros that takes no room, with other bytes at its start.
 void write_sparse(const std::filesystem::path& path, std::span<const std::uint8_t> start,

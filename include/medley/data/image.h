@@ -29,14 +29,24 @@ inline constexpr std::int32_t kMaxImageSide = 32768;
 /// Throws InvalidArgument if `rgb` does not fit `size`.
 [[nodiscard]] ImageBatchView view_of(const Image& image);
 
+/// How pictures are decoded.
+struct DecodeOptions {
+  /// Takes a sentence where a damaged picture is decoded nonetheless; none: nobody is told.
+  std::function<void(const std::string&)> note = nullptr;
+};
+
 /// Decodes a PNG or JPEG file that lies in memory; `name` is what error texts call it.
 ///
 /// The format is recognised by content. Pixels come as they are stored: no gamma or profile is
 /// applied, Exif orientation is ignored and transparency is dropped (as training pipelines do when
 /// they convert to RGB). Grey, palette and low bit depths are expanded, 16 bits rounded to 8. CMYK
-/// JPEGs are refused. Throws IoError for anything else, including files that are truncated, fail a
-/// checksum or exceed the limits above; sizes are checked before memory is taken.
-[[nodiscard]] Image decode_image(std::span<const std::uint8_t> bytes, std::string_view name);
+/// and YCCK JPEGs are converted as Pillow does: taken as inverted, which is how Adobe writes them,
+/// and multiplied by black. A JPEG with a marker where there should be none is decoded as far as it
+/// goes, the rest as libjpeg fills it, with a note. Throws IoError for anything else, including
+/// files that are truncated, fail a checksum, exceed the limits above or have more scans than
+/// encoders write; sizes are checked before memory is taken.
+[[nodiscard]] Image decode_image(std::span<const std::uint8_t> bytes, std::string_view name,
+                                 const DecodeOptions& options = {});
 
 /// Part of a picture, in its pixels.
 struct PixelBox {
@@ -57,11 +67,13 @@ using BoxChoice = std::function<PixelBox(ImageSize)>;
 /// moves values by a few units. Throws as `decode_image`, except that damage outside the part may
 /// go unnoticed; InvalidArgument if the box or `rgb` does not fit.
 void decode_part(std::span<const std::uint8_t> bytes, std::string_view name,
-                 const BoxChoice& choose, ImageSize size, std::span<std::uint8_t> rgb);
+                 const BoxChoice& choose, ImageSize size, std::span<std::uint8_t> rgb,
+                 const DecodeOptions& options = {});
 
 /// Reads and decodes a file. Throws IoError, like `decode_image` and if it cannot be read or is no
 /// regular file; what it begins with is judged before the rest is read.
-[[nodiscard]] Image read_image(const std::filesystem::path& path);
+[[nodiscard]] Image read_image(const std::filesystem::path& path,
+                               const DecodeOptions& options = {});
 
 /// A PNG file in memory, RGB or (with one value per pixel) grey, 8 bits.
 /// Throws InvalidArgument if the number of values does not fit the size.

@@ -30,12 +30,14 @@ class ImageFiles {
   [[nodiscard]] const std::filesystem::path& path(std::int64_t index) const;
 
   /// Decodes a part of picture `index`, resized, into `rgb` (3 * size.pixels() values,
-  /// interleaved). A broken file makes it throw IoError or, if such are skipped, return false.
+  /// interleaved). A broken file makes it throw
+  /// IoError or, if such are skipped, return false.
   [[nodiscard]] bool read(std::int64_t index, const BoxChoice& choose, ImageSize size,
                           std::span<std::uint8_t> rgb) const;
 
-  /// A sentence for each broken file that was met for the first time since the last call.
-  [[nodiscard]] std::vector<std::string> new_problems() const;
+  /// A sentence for each file that was met for the first time since the last call and was left out,
+  /// or is damaged and was decoded nonetheless.
+  [[nodiscard]] std::vector<std::string> new_notes() const;
   /// Broken files that were met so far.
   [[nodiscard]] std::int64_t broken_count() const;
 

@@ -60,8 +60,7 @@ void DataOptions::add_to(CLI::App& app) {
 }
 
 ImageData DataOptions::open() const {
-  ImageData images =
-      open_data(data, skip_broken ? ImageFiles::Broken::skip : ImageFiles::Broken::refuse);
+  ImageData images = open_data(data, broken());
   keep_first(images.train, train_images, "--train-images", images.classes);
   keep_first(images.test, test_images, "--test-images", images.classes);
   return images;
@@ -82,9 +81,7 @@ void DataOptions::note_left_out(const ImageData& images, bool quiet) {
   std::int64_t all = 0;
   for (const ImageSet* set : {&images.train, &images.test}) {
     if (!set->files) continue;
-    for (const std::string& problem : set->files->new_problems()) {
-      print_note("left out: " + problem, quiet);
-    }
+    for (const std::string& note : set->files->new_notes()) print_note(note, quiet);
     broken += set->files->broken_count();
     all += set->files->count();
   }

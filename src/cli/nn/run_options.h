@@ -29,11 +29,14 @@ struct DataOptions {
   void add_to(CLI::App& app);
   /// Throws InvalidArgument, IoError.
   [[nodiscard]] ImageData open() const;
+  [[nodiscard]] ImageFiles::Broken broken() const {
+    return skip_broken ? ImageFiles::Broken::skip : ImageFiles::Broken::refuse;
+  }
   /// "cifar100" of "cifar100:DIR".
   [[nodiscard]] std::string name() const { return data.substr(0, data.find(':')); }
   /// For run.json: folders by their absolute paths.
   [[nodiscard]] DataChoice choice() const;
-  /// Sentence on the images that were left out, if any were.
+  /// Sentences on the images that are damaged or were left out, if any are.
   static void note_left_out(const ImageData& images, bool quiet);
   /// Throws InvalidArgument if the device is not to be had.
   [[nodiscard]] nn::Device device() const;
