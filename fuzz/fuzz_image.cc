@@ -29,13 +29,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     std::uint32_t number = 2166136261u;
     for (std::size_t i = 0; i < size; ++i) number = (number ^ data[i]) * 16777619u;
     std::array<std::uint8_t, 3 * 6 * 5> rgb{};
-    medley::decode_part(
-        {data, size}, "fuzz", [&](medley::ImageSize whole) { return some_part(whole, number); },
-        {6, 5}, rgb);
+    medley::decode_part({data, size}, "fuzz",
+                        [&](medley::ImageSize whole) { return some_part(whole, number); }, {6, 5},
+                        rgb, {.exif = true});
   } catch (const medley::IoError&) {
   }
   try {
-    const medley::Image image = medley::decode_image({data, size}, "fuzz");
+    const medley::Image image = medley::decode_image({data, size}, "fuzz", {.exif = true});
     if (static_cast<std::int64_t>(image.rgb.size()) != 3 * image.size.pixels()) std::abort();
   } catch (const medley::IoError&) {
   }

@@ -70,7 +70,9 @@ int write_page(const DemoCommand& command) {
 int run(DemoCommand& command) {
   if (command.page) return write_page(command);
   ContactSheetOptions& sheet = command.sheet;
-  for (const std::string& path : command.inputs) sheet.sources.push_back(read_image(path));
+  for (const std::string& path : command.inputs) {
+    sheet.sources.push_back(read_image(path, {.exif = true}));
+  }
   const std::vector<SheetRow> rows = default_sheet_rows();
   nlohmann::ordered_json report = {{"schema", "medley.demo/1"}, {"seed", sheet.seed}};
   const fs::path folder = command.folder;

@@ -37,6 +37,7 @@ struct MixCommand {
   std::uint64_t seed = 0;
   std::optional<std::int64_t> count;
   bool overwrite = false;
+  bool no_exif = false;
   std::vector<std::string> inputs;
 };
 
@@ -54,6 +55,7 @@ void fill_common(const MixCommand& command, MixRequest& request) {
   request.policy = command.policy.policy();
   request.seed = command.seed;
   request.overwrite = command.overwrite;
+  request.exif = !command.no_exif;
   request.mix = command.backend.mix;
   request.json = command.output.json;
   request.quiet = command.output.quiet;
@@ -129,6 +131,8 @@ Command add_mix(CLI::App& program) {
                   "the own image and its partner (PNG or JPEG; more for nmixup), or one folder. "
                   "A partner of another size is resized to the first image")
       ->required();
+  app->add_flag("--no-exif", command->no_exif,
+                "take pixels as they are stored, not turned as the Exif orientation says");
 
   const char* one = "One picture";
   add_path(*app, "-o,--output", command->files.output, "FILE.png",

@@ -7,13 +7,14 @@
 namespace medley::cli {
 
 ImageFolder::ImageFolder(const std::vector<std::filesystem::path>& files, const Options& options,
-                         const Tick& tick) {
+                         const Tick& tick)
+    : exif_(options.exif) {
   const auto note = [this](const std::string& text) { notes_.push_back(text); };
   std::int64_t kept_bytes = 0;
   for (std::size_t i = 0; i < files.size(); ++i) {
     Image image;
     try {
-      image = read_image(files[i], {.note = note});
+      image = read_image(files[i], {.exif = exif_, .note = note});
     } catch (const IoError& problem) {
       if (!options.skip_broken) throw;
       problems_.emplace_back(problem.what());
@@ -39,7 +40,7 @@ ImageFolder::ImageFolder(const std::vector<std::filesystem::path>& files, const 
 
 Image ImageFolder::load(std::int64_t index) const {
   const auto at = static_cast<std::size_t>(index);
-  return at < kept_.size() ? kept_[at] : resize(read_image(files_.at(at)), size_);
+  return at < kept_.size() ? kept_[at] : resize(read_image(files_.at(at), {.exif = exif_}), size_);
 }
 
 }  // namespace medley::cli

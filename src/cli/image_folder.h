@@ -21,6 +21,7 @@ class ImageFolder {
   struct Options {
     std::optional<ImageSize> size;  ///< absent: that of the first image
     bool skip_broken = false;
+    bool exif = false;  ///< turn images as their Exif orientation says
   };
   /// Called after each file; may throw to stop.
   using Tick = std::function<void()>;
@@ -46,6 +47,7 @@ class ImageFolder {
 
  private:
   ImageSize size_;
+  bool exif_;
   std::int64_t resized_ = 0;
   std::vector<std::filesystem::path> files_;
   std::vector<std::size_t> used_;

@@ -68,8 +68,9 @@ MixPlan plan_files(const MixPolicy& policy, ImageSize size, std::uint64_t seed,
 
 std::vector<Image> read_files(const FilesRequest& request) {
   std::vector<Image> images;
-  const DecodeOptions decoding{
-      .note = [&](const std::string& note) { print_note(note, request.quiet); }};
+  const DecodeOptions decoding{.exif = request.exif, .note = [&](const std::string& note) {
+                                 print_note(note, request.quiet);
+                               }};
   for (const std::string& path : request.inputs) {
     images.push_back(read_image(path, decoding));
     const ImageSize size = images.front().size;

@@ -52,10 +52,11 @@ ImageFolder open_folder(const FolderRequest& request) {
     throw IoError(fmt::format("folder {} holds no PNG or JPEG files", request.input));
   }
   Progress progress("reading", std::ssize(files), request.quiet);
-  return {files, {.size = request.size, .skip_broken = request.skip_broken}, [&] {
-            progress.tick();
-            check_interrupt();
-          }};
+  return {
+      files, {.size = request.size, .skip_broken = request.skip_broken, .exif = request.exif}, [&] {
+        progress.tick();
+        check_interrupt();
+      }};
 }
 
 void note_folder(const FolderRequest& request, const ImageFolder& folder) {

@@ -16,6 +16,7 @@ struct MixRequest {
   MixPolicy policy;
   std::uint64_t seed = 0;
   bool overwrite = false;
+  bool exif = true;  ///< images are turned as their Exif orientation says
   MixOptions mix;
   bool json = false;
   bool quiet = false;

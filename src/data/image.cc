@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "data/codec.h"
+#include "data/exif.h"
 #include "data/file.h"
 #include "data/input_file.h"
 #include "data/resample.h"
@@ -118,31 +119,44 @@ void check_start(std::span<const std::uint8_t> start, std::string_view name) {
 Image decode_image(std::span<const std::uint8_t> bytes, std::string_view name,
                    const DecodeOptions& options) {
   check_start(bytes, name);
-  if (starts_with(bytes, kPngStart)) return decode_png(bytes, name);
-  return decode_jpeg(bytes, name, options.note);
+  Image stored = starts_with(bytes, kPngStart) ? decode_png(bytes, name)
+                                               : decode_jpeg(bytes, name, options.note);
+  const Orientation orientation = options.exif ? exif_orientation(bytes) : Orientation{};
+  if (orientation.upright()) return stored;
+  Image image{orientation.turned(stored.size), std::vector<std::uint8_t>(stored.rgb.size())};
+  turn_upright(stored.rgb, stored.size, orientation, image.rgb);
+  return image;
 }
 
 void decode_part(std::span<const std::uint8_t> bytes, std::string_view name,
                  const BoxChoice& choose, ImageSize size, std::span<std::uint8_t> rgb,
                  const DecodeOptions& options) {
   check_pixels(size, rgb.size(), 3);
-  const auto checked = [&](ImageSize whole) {
-    const PixelBox box = choose(whole);
-    check_box(box, whole);
-    return box;
+  const Orientation orientation = options.exif ? exif_orientation(bytes) : Orientation{};
+  const auto checked = [&](ImageSize stored) {
+    const PixelBox box = choose(orientation.turned(stored));
+    check_box(box, orientation.turned(stored));
+    return stored_box(box, orientation, stored);
   };
+  const ImageSize stored_size = orientation.turned(size);
   // A fresh buffer for every picture costs a good part of decoding it.
   thread_local Image decoded;
   Window window{};
   if (starts_with(bytes, kJpegStart)) {
-    window = decode_jpeg_part(bytes, name, checked, size, decoded, options.note);
+    window = decode_jpeg_part(bytes, name, checked, stored_size, decoded, options.note);
   } else {
     decoded = decode_image(bytes, name);
     const PixelBox box = checked(decoded.size);
     window = {static_cast<double>(box.top), static_cast<double>(box.left),
               static_cast<double>(box.height), static_cast<double>(box.width)};
   }
-  resample_inside(decoded, window, size, rgb.data());
+  if (orientation.upright()) {
+    resample_inside(decoded, window, size, rgb.data());
+  } else {
+    std::vector<std::uint8_t> stored(rgb.size());
+    resample_inside(decoded, window, stored_size, stored.data());
+    turn_upright(stored, stored_size, orientation, rgb);
+  }
   if (decoded.rgb.capacity() > kKeptBytes) decoded = {};
 }
 

@@ -83,13 +83,13 @@ const fs::path& ImageFiles::path(std::int64_t index) const {
 }
 
 bool ImageFiles::read(std::int64_t index, const BoxChoice& choose, ImageSize size,
-                      std::span<std::uint8_t> rgb) const {
+                      std::span<std::uint8_t> rgb, bool exif) const {
   const auto note = [&](const std::string& text) {
     impl_->keep(impl_->known_damaged, index, text);
   };
   try {
     decode_part(read_image_file(path(index)), path(index).string(), choose, size, rgb,
-                {.note = note});
+                {.exif = exif, .note = note});
     return true;
   } catch (const IoError& problem) {
     if (impl_->broken == Broken::refuse) {

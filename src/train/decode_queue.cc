@@ -22,9 +22,10 @@ struct DecodeQueue::Job {
   std::size_t problem_slot = 0;
 };
 
-DecodeQueue::DecodeQueue(const ImageFiles& files, RandomCrop crop, ImageSize size,
+DecodeQueue::DecodeQueue(const ImageFiles& files, bool exif, RandomCrop crop, ImageSize size,
                          std::uint64_t seed, int threads, int ahead)
     : files_(files),
+      exif_(exif),
       crop_(crop),
       size_(size),
       seed_(seed),
@@ -109,7 +110,7 @@ void DecodeQueue::decode(Job& job, std::size_t slot) const {
   std::int64_t& file = job.batch->files[slot];
   for (std::int64_t i = 0; i < files_.count(); ++i) {
     const auto choose = [&](ImageSize whole) { return crop_.box(whole, seed_, job.epoch, file); };
-    if (files_.read(file, choose, size_, rgb)) return;
+    if (files_.read(file, choose, size_, rgb, exif_)) return;
     file = (file + 1) % files_.count();
   }
   fail_io(fmt::format("none of the {} training images can be decoded", files_.count()));

@@ -28,8 +28,8 @@ class DecodeQueue {
  public:
   using Plan = std::function<MixPlan(std::uint64_t epoch, std::int64_t step)>;
 
-  DecodeQueue(const ImageFiles& files, RandomCrop crop, ImageSize size, std::uint64_t seed,
-              int threads, int ahead);
+  DecodeQueue(const ImageFiles& files, bool exif, RandomCrop crop, ImageSize size,
+              std::uint64_t seed, int threads, int ahead);
   ~DecodeQueue();
   DecodeQueue(const DecodeQueue&) = delete;
   DecodeQueue& operator=(const DecodeQueue&) = delete;
@@ -49,6 +49,7 @@ class DecodeQueue {
   void decode(Job& job, std::size_t slot) const;
 
   const ImageFiles& files_;
+  bool exif_;
   RandomCrop crop_;
   ImageSize size_;
   std::uint64_t seed_;

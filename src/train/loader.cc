@@ -60,6 +60,7 @@ BatchLoader::BatchLoader(const ImageSet& images, const Recipe& recipe, std::uint
       batch_(std::min(recipe.batch, std::max<std::int64_t>(images.count(), 1))),
       size_(images.files ? ImageSize{recipe.image_size, recipe.image_size} : images.shape.size()),
       test_resize_(recipe.test_resize),
+      exif_(recipe.exif),
       sampler_(policy_of(recipe), size_, seed) {
   if (images.count() == 0) fail_argument("the training set has no images");
   options_.threads = threads;
@@ -67,7 +68,7 @@ BatchLoader::BatchLoader(const ImageSet& images, const Recipe& recipe, std::uint
                         per_channel(recipe.stddev, images.shape.channels, "stddev")};
   options_.stores = Stores::cached;  // the network reads the batch next
   if (images.files) {
-    queue_ = std::make_unique<DecodeQueue>(*images.files,
+    queue_ = std::make_unique<DecodeQueue>(*images.files, recipe.exif,
                                            RandomCrop{recipe.crop_area, recipe.crop_aspect}, size_,
                                            seed, threads, kAhead);
   }
@@ -153,7 +154,7 @@ std::vector<std::int64_t> BatchLoader::load_plain(const ImageSet& images,
         return central_box(whole, size_.width, test_resize_);
       };
       if (!images.files->read(numbers[at], choose, size_,
-                              std::span(pixels).subspan(at * values, values))) {
+                              std::span(pixels).subspan(at * values, values), exif_)) {
         labels[at] = -1;
       }
     } catch (...) {

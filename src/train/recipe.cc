@@ -79,6 +79,7 @@ void for_each_field(R& r, const Visit& visit) {
   visit("crop_area", r.crop_area, "folders: least share of a picture in a random crop");
   visit("crop_aspect", r.crop_aspect, "folders: greatest ratio of the sides of a random crop");
   visit("test_resize", r.test_resize, "folders: shorter side of test pictures before the crop");
+  visit("exif", r.exif, "folders: turn pictures as their Exif orientation says");
   visit("flip", r.flip, "chance of mirroring");
   visit("mean", r.mean, "of a channel, for values in [0, 1]");
   visit("stddev", r.stddev, "of a channel, for values in [0, 1]");

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -212,6 +213,29 @@ TEST_F(MixVerb, DefaultNameIsNeverReplaced) {
   EXPECT_EQ(read_file(path("a-mixed.png")), before);
   EXPECT_EQ(mix({"a.png", "b.png", "--seed", "2", "--overwrite"}).code, 0);
   EXPECT_NE(read_file(path("a-mixed.png")), before);
+}
+
+TEST_F(MixVerb, TurnsPicturesAsExifSaysUnlessToldOtherwise) {
+  constexpr int kOnItsSide = 6;
+  write_turned_jpeg(path("phone.jpg"), 1, kHeight, kWidth, kOnItsSide);
+  write_jpeg(path("plain.jpg"), 1, kHeight, kWidth);
+  const Arguments alone = {"--method", "none", "-o", "out.png"};
+  ASSERT_EQ(mix(Arguments{"phone.jpg", "phone.jpg"} + alone).code, 0);
+  const Image upright = image("out.png");
+  EXPECT_EQ(upright.size, (ImageSize{kWidth, kHeight}));
+  ASSERT_EQ(mix(Arguments{"phone.jpg", "phone.jpg", "--no-exif"} + alone).code, 0);
+  const Image stored = image("out.png");
+  EXPECT_EQ(stored, image("plain.jpg"));
+  EXPECT_EQ(upright.rgb[0], stored.rgb[std::size_t{3} * (kHeight - 1) * kWidth]);
+
+  std::filesystem::create_directory(folder_ / "in");
+  std::filesystem::rename(folder_ / "phone.jpg", folder_ / "in/phone.jpg");
+  for (const auto& [flags, size] : {std::pair<Arguments, ImageSize>{{}, upright.size},
+                                    {{"--no-exif", "--overwrite"}, stored.size}}) {
+    const Outcome outcome = mix(Arguments{"in", "--out", "out", "--count", "1"} + flags);
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_EQ(image("out/000000.png").size, size);
+  }
 }
 
 TEST_F(MixVerb, DamageThatOthersPassOverIsANote) {

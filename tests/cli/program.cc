@@ -182,6 +182,18 @@ void write_picture(const fs::path& path, int number, int height, int width) {
   write_png(path, synthetic_image(1, number, number % kSyntheticClasses, {height, width}));
 }
 
+void write_turned_jpeg(const fs::path& path, int number, int height, int width, int orientation) {
+  write_jpeg(path, number, height, width);
+  std::string exif(
+      "\xFF\xE1\x00\x22"
+      "Exif\0\0"
+      "II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0",
+      28);
+  exif += static_cast<char>(orientation) + std::string(7, '\0');
+  std::string bytes = read_file(path);
+  write_file(path, bytes.insert(2, exif));
+}
+
 void write_jpeg(const fs::path& path, int number, int height, int width) {
   Image image = synthetic_image(1, number, number % kSyntheticClasses, {height, width});
   std::FILE* file = std::fopen(path.c_str(), "wb");

@@ -68,6 +68,9 @@ void write_file(const std::filesystem::path& path, const std::string& bytes);
 /// Writes a synthetic picture as a PNG or JPEG file.
 void write_picture(const std::filesystem::path& path, int number, int height, int width);
 void write_jpeg(const std::filesystem::path& path, int number, int height, int width);
+/// The same with Exif data that say how it is turned, 1 to 8.
+void write_turned_jpeg(const std::filesystem::path& path, int number, int height, int width,
+                       int orientation);
 
 /// Mean of a list of rows.
 [[nodiscard]] double mean_of(const nlohmann::json& rows);

@@ -11,6 +11,7 @@
 
 #include <gtest/gtest.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include "medley/data/image.h"
 #include "medley/data/synthetic.h"
@@ -212,6 +213,55 @@ TEST_F(FileLoader, StopsAtABrokenImageUnlessToldOtherwise) {
   EXPECT_THROW(
       (void)loader.load_plain(set, numbers, mutable_view_of(std::span(plain), loader.shape(1))),
       IoError);
+}
+
+/// A PNG with an Exif chunk that says how it is turned.
+std::vector<std::uint8_t> png_turned(const Image& image, std::uint8_t orientation) {
+  std::vector<std::uint8_t> chunk = {'e', 'X', 'I',         'f', 'I',  'I', 42, 0, 8, 0,
+                                     0,   0,   1,           0,   0x12, 1,   3,  0, 1, 0,
+                                     0,   0,   orientation, 0,   0,    0,   0,  0, 0, 0};
+  const auto put = [](std::vector<std::uint8_t>& bytes, std::uint32_t number) {
+    for (const int shift : {24, 16, 8, 0}) {
+      bytes.push_back(static_cast<std::uint8_t>(number >> shift));
+    }
+  };
+  std::vector<std::uint8_t> whole;
+  put(whole, static_cast<std::uint32_t>(chunk.size() - 4));
+  whole.insert(whole.end(), chunk.begin(), chunk.end());
+  put(whole, static_cast<std::uint32_t>(crc32(0, chunk.data(), static_cast<uInt>(chunk.size()))));
+  std::vector<std::uint8_t> png = encode_png(image);
+  png.insert(png.begin() + 33, whole.begin(), whole.end());  // after the header
+  return png;
+}
+
+TEST_F(FileLoader, TurnsPicturesOnRequestAlone) {
+  constexpr std::uint8_t kUpsideDown = 3;
+  const std::int64_t bytes = 3 * 16 * 16;
+  ImageSet upright = memory_;
+  for (std::int64_t i = 0; i < 12; ++i) {
+    const auto first = upright.pixels.begin() + i * bytes;
+    const std::vector<std::uint8_t> png =
+        png_turned({{16, 16}, {first, first + bytes}}, kUpsideDown);
+    std::ofstream(paths_[static_cast<std::size_t>(i)], std::ios::binary)
+        .write(reinterpret_cast<const char*>(png.data()), std::ssize(png));
+    std::reverse(first, first + bytes);
+    for (auto pixel = first; pixel != first + bytes; pixel += 3) std::swap(pixel[0], pixel[2]);
+  }
+  const ImageSet set = files();
+  for (const bool exif : {false, true}) {
+    recipe_.exif = exif;
+    const ImageSet& expected = exif ? upright : memory_;
+    BatchLoader from_files(set, recipe_, 3, 2);
+    BatchLoader from_memory(expected, recipe_, 3, 1);
+    EXPECT_EQ(load_all(from_files, 4), load_all(from_memory, 4)) << exif;
+    const std::vector<std::int64_t> numbers = {5, 2};
+    std::vector<float> a(2 * 768);
+    std::vector<float> b(2 * 768);
+    (void)from_files.load_plain(set, numbers, mutable_view_of(std::span(a), from_files.shape(2)));
+    (void)from_memory.load_plain(expected, numbers,
+                                 mutable_view_of(std::span(b), from_files.shape(2)));
+    EXPECT_EQ(a, b) << exif;
+  }
 }
 
 }  // namespace

@@ -31,6 +31,8 @@ inline constexpr std::int32_t kMaxImageSide = 32768;
 
 /// How pictures are decoded.
 struct DecodeOptions {
+  /// Turn and mirror the picture as its Exif orientation says, as viewers do.
+  bool exif = false;
   /// Takes a sentence where a damaged picture is decoded nonetheless; none: nobody is told.
   std::function<void(const std::string&)> note = nullptr;
 };
@@ -38,13 +40,13 @@ struct DecodeOptions {
 /// Decodes a PNG or JPEG file that lies in memory; `name` is what error texts call it.
 ///
 /// The format is recognised by content. Pixels come as they are stored: no gamma or profile is
-/// applied, Exif orientation is ignored and transparency is dropped (as training pipelines do when
-/// they convert to RGB). Grey, palette and low bit depths are expanded, 16 bits rounded to 8. CMYK
-/// and YCCK JPEGs are converted as Pillow does: taken as inverted, which is how Adobe writes them,
-/// and multiplied by black. A JPEG with a marker where there should be none is decoded as far as it
-/// goes, the rest as libjpeg fills it, with a note. Throws IoError for anything else, including
-/// files that are truncated, fail a checksum, exceed the limits above or have more scans than
-/// encoders write; sizes are checked before memory is taken.
+/// applied and transparency is dropped (as training pipelines do when they convert to RGB). Grey,
+/// palette and low bit depths are expanded, 16 bits rounded to 8. CMYK and YCCK JPEGs are converted
+/// as Pillow does: taken as inverted, which is how Adobe writes them, and multiplied by black. A
+/// JPEG with a marker where there should be none is decoded as far as it goes, the rest as libjpeg
+/// fills it, with a note. Throws IoError for anything else, including files that are truncated,
+/// fail a checksum, exceed the limits above or have more scans than encoders write; sizes are
+/// checked before memory is taken.
 [[nodiscard]] Image decode_image(std::span<const std::uint8_t> bytes, std::string_view name,
                                  const DecodeOptions& options = {});
 
@@ -62,7 +64,7 @@ struct PixelBox {
 using BoxChoice = std::function<PixelBox(ImageSize)>;
 
 /// Decodes a part of a PNG or JPEG file, resized as by `resize`, into `rgb`: 3 * size.pixels()
-/// values, interleaved. Of a JPEG no more is
+/// values, interleaved. `choose` sees the picture as `options` turn it. Of a JPEG no more is
 /// decoded than that takes, and large parts at a half, a quarter or an eighth of their size, which
 /// moves values by a few units. Throws as `decode_image`, except that damage outside the part may
 /// go unnoticed; InvalidArgument if the box or `rgb` does not fit.

@@ -30,10 +30,10 @@ class ImageFiles {
   [[nodiscard]] const std::filesystem::path& path(std::int64_t index) const;
 
   /// Decodes a part of picture `index`, resized, into `rgb` (3 * size.pixels() values,
-  /// interleaved). A broken file makes it throw
+  /// interleaved), with `exif` turned as its Exif orientation says. A broken file makes it throw
   /// IoError or, if such are skipped, return false.
   [[nodiscard]] bool read(std::int64_t index, const BoxChoice& choose, ImageSize size,
-                          std::span<std::uint8_t> rgb) const;
+                          std::span<std::uint8_t> rgb, bool exif = false) const;
 
   /// A sentence for each file that was met for the first time since the last call and was left out,
   /// or is damaged and was decoded nonetheless.

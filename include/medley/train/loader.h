@@ -78,6 +78,7 @@ class BatchLoader {
   std::int64_t batch_;
   ImageSize size_;
   std::int32_t test_resize_;
+  bool exif_;
   MixOptions options_;
   Sampler sampler_;
   std::unique_ptr<DecodeQueue> queue_;  // only for images in files

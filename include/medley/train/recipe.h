@@ -56,6 +56,7 @@ struct Recipe {
   double crop_area = 0.08;         ///< least share of a picture in a random crop
   double crop_aspect = 4.0 / 3;    ///< greatest ratio of the sides of a random crop
   std::int32_t test_resize = 256;  ///< shorter side of test pictures before the crop in the middle
+  bool exif = false;               ///< turned as their Exif orientation says
   double flip = 0.5;
   std::vector<double> mean = {0.5, 0.5, 0.5};  ///< of values in [0, 1]; one number serves all
   std::vector<double> stddev = {0.25, 0.25, 0.25};
