@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -76,6 +77,13 @@ SyntheticOptions parse_synthetic(std::string_view text) {
   return o;
 }
 
+/// What a shell makes of ~ and ~/DIR, which it does not at the end of a word.
+std::filesystem::path expanded(const std::string& folder) {
+  const char* const home = std::getenv("HOME");
+  if (home == nullptr || (folder != "~" && !folder.starts_with("~/"))) return folder;
+  return home + folder.substr(1);
+}
+
 }  // namespace
 
 ImageBatchView view_of(const ImageSet& images) {
@@ -121,7 +129,8 @@ ImageData open_data(const std::string& text, ImageFiles::Broken broken, Parts pa
                     text));
   }
   if (rest.empty()) fail_argument(fmt::format("{} needs a folder: {}:DIR", kind, kind));
-  return kind == "folder" ? read_folder(rest, broken, parts) : reader->second(rest, parts);
+  const std::filesystem::path folder = expanded(rest);
+  return kind == "folder" ? read_folder(folder, broken, parts) : reader->second(folder, parts);
 }
 
 }  // namespace medley

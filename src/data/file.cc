@@ -128,4 +128,6 @@ void flush_folder(const fs::path& folder) {
   if (opened.get() < 0 || ::fsync(opened.get()) != 0) fail_errno("flush", name);
 }
 
+bool is_hidden(const fs::path& path) { return path.filename().string().starts_with('.'); }
+
 }  // namespace medley

@@ -44,4 +44,7 @@ void write_file_durably(const std::filesystem::path& path, std::span<const std::
 /// empty path is the current folder. Throws IoError.
 void flush_folder(const std::filesystem::path& folder);
 
+/// Whether a name begins with a dot: what other programs keep beside pictures.
+[[nodiscard]] bool is_hidden(const std::filesystem::path& path);
+
 }  // namespace medley

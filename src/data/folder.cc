@@ -24,13 +24,14 @@ struct Listing {
 
 using ClassIndex = std::map<std::string, std::int64_t>;
 
-/// Folders within a folder, by name.
+/// Folders within a folder, by name, without hidden ones.
 std::vector<fs::path> subfolders(const fs::path& folder) {
   std::error_code problem;
   std::vector<fs::path> found;
   fs::directory_iterator entries(folder, problem);
   for (; !problem && entries != fs::directory_iterator(); entries.increment(problem)) {
     std::error_code ignored;
+    if (is_hidden(entries->path())) continue;
     if (entries->is_directory(ignored)) found.push_back(entries->path());
   }
   if (problem) fail_io(fmt::format("cannot list {}: {}", folder.string(), problem.message()));

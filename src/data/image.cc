@@ -195,7 +195,7 @@ std::vector<fs::path> list_images(const fs::path& directory) {
   for (; !error && entries != fs::directory_iterator(); entries.increment(error)) {
     std::error_code ignored;
     const bool leads_nowhere = entries->is_symlink(ignored) && !entries->exists(ignored);
-    if (has_image_extension(entries->path()) &&
+    if (!is_hidden(entries->path()) && has_image_extension(entries->path()) &&
         (entries->is_regular_file(ignored) || leads_nowhere)) {
       paths.push_back(entries->path());  // who reads it says what is wrong
     }

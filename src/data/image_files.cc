@@ -1,8 +1,10 @@
 #include "medley/data/image_files.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <mutex>
+#include <numeric>
 #include <set>
 #include <system_error>
 #include <utility>
@@ -10,10 +12,12 @@
 #include <fmt/format.h>
 
 #include "core/check.h"
+#include "core/parallel.h"
 #include "core/portable_math.h"
 #include "core/rng.h"
 #include "data/codec.h"
 #include "data/content_hash.h"
+#include "data/input_file.h"
 #include "medley/error.h"
 
 namespace medley {
@@ -27,6 +31,39 @@ fs::path common_folder(const fs::path& a, const fs::path& b) {
   fs::path common;
   for (auto part = a.begin(); part != end; ++part) common /= *part;
   return common;
+}
+
+/// Bytes of a file that tell it apart from others of its length; all of a small one.
+std::vector<std::uint8_t> sample_of(const fs::path& path) {
+  constexpr std::size_t kPiece = 4096;
+  InputFile file(path);
+  if (file.size() <= 3 * kPiece) return file.read_up_to(3 * kPiece);
+  std::vector<std::uint8_t> sample(3 * kPiece);
+  const std::array<std::uint64_t, 3> places = {0, (file.size() - kPiece) / 2, file.size() - kPiece};
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    file.seek(places[i]);
+    file.read(std::span(sample).subspan(i * kPiece, kPiece));
+  }
+  return sample;
+}
+
+/// A line per sampled file; "missing" where it cannot be read and such are skipped.
+std::string samples_of(const std::vector<fs::path>& paths, ImageFiles::Broken broken) {
+  constexpr std::int64_t kMostSamples = 1024;
+  const std::int64_t count = std::min(std::ssize(paths), kMostSamples);
+  std::vector<std::string> hashes(static_cast<std::size_t>(count));
+  parallel_for(count, 0, [&](std::int64_t i) {
+    const auto at = static_cast<std::size_t>(i * std::ssize(paths) / count);
+    try {
+      hashes[static_cast<std::size_t>(i)] = content_hash(sample_of(paths[at])) + '\n';
+    } catch (const IoError& problem) {
+      if (broken == ImageFiles::Broken::refuse) {
+        throw IoError(fmt::format("{}; --skip-broken leaves such images out", problem.what()));
+      }
+      hashes[static_cast<std::size_t>(i)] = "missing\n";
+    }
+  });
+  return std::accumulate(hashes.begin(), hashes.end(), std::string());
 }
 
 std::string fingerprint_of(const std::vector<fs::path>& paths, ImageFiles::Broken broken) {
@@ -44,6 +81,8 @@ std::string fingerprint_of(const std::vector<fs::path>& paths, ImageFiles::Broke
                                          problem ? "missing" : std::to_string(bytes));
     listing.insert(listing.end(), line.begin(), line.end());
   }
+  const std::string samples = samples_of(paths, broken);
+  listing.insert(listing.end(), samples.begin(), samples.end());
   return content_hash(listing);
 }
 

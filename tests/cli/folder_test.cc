@@ -64,6 +64,13 @@ TEST_F(FolderMix, WritesNumberedPicturesAndThePlan) {
   EXPECT_EQ(read_image(path("out/000004.png")).size, (ImageSize{12, 16}));
 }
 
+TEST_F(FolderMix, HiddenFilesArePassedOver) {
+  write_file(path("in/._000.jpg"), "what other systems keep beside a.png");
+  ASSERT_EQ(mix({"--out", "out", "--count", "1"}).code, 0);
+  EXPECT_EQ(json::parse(read_file(path("out/plan.json")))["files"],
+            json({"a.png", "b.png", "c.jpeg"}));
+}
+
 TEST_F(FolderMix, PicturesFollowThePlan) {
   ASSERT_EQ(mix({"--out", "out", "--count", "4", "--lam", "0.25", "--size", "9x7", "--quiet"}).code,
             0);

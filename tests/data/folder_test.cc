@@ -112,6 +112,18 @@ TEST_F(ImageFolder, MayBeTinyImageNet) {
   EXPECT_THAT(refusal(), HasSubstr("val_5.JPEG"));
 }
 
+TEST_F(ImageFolder, HiddenNamesArePassedOver) {
+  for (const char* name :
+       {"train/cat/1.jpg", "train/cat/._1.jpg", "train/cat/.trash/2.jpg", "train/dog/1.jpg",
+        "train/.ipynb_checkpoints/1-checkpoint.jpg", "val/.hidden/1.jpg", "val/dog/1.jpg"}) {
+    write_jpeg(name);
+  }
+  const ImageData data = read_folder(path_);
+  EXPECT_THAT(data.classes, ElementsAre("cat", "dog"));
+  EXPECT_THAT(data.train.labels, ElementsAre(0, 1));
+  EXPECT_THAT(data.test.labels, ElementsAre(1));
+}
+
 TEST_F(ImageFolder, TestsDoNotLookAtTrainingImages) {
   write_jpeg("val/dog/9.jpg");
   write_jpeg("val/cat/9.jpg");
@@ -134,6 +146,18 @@ TEST_F(ImageFolder, TinyImageNetTestsNeedNoTrainingFolder) {
       open_data("folder:" + path_.string(), ImageFiles::Broken::refuse, Parts::test);
   EXPECT_THAT(data.classes, ElementsAre("n01", "n02"));
   EXPECT_THAT(data.test.labels, ElementsAre(1, 0));
+}
+
+TEST_F(ImageFolder, MayBeInTheHomeFolder) {
+  for (const char* name : {"pets/train/a/1.png", "pets/train/b/1.png", "pets/val/a/1.png"}) {
+    write_png(name);
+  }
+  const char* const home = std::getenv("HOME");
+  const std::string before = home == nullptr ? "" : home;
+  setenv("HOME", path_.c_str(), 1);
+  EXPECT_EQ(open_data("folder:~/pets").train.count(), 2);
+  EXPECT_THROW((void)open_data("folder:~nobody/pets"), IoError);
+  setenv("HOME", before.c_str(), 1);
 }
 
 TEST_F(ImageFolder, SaysWhatIsMissing) {
@@ -184,6 +208,24 @@ TEST_F(ImageFolder, HasAFingerprintOfItsOwn) {
   EXPECT_NE(print({path_ / "a/2.jpg", path_ / "a/1.jpg"}), here);
   write_jpeg("a/2.jpg", {21, 30});
   EXPECT_NE(print({path_ / "a/1.jpg", path_ / "a/2.jpg"}), here);
+}
+
+TEST_F(ImageFolder, FingerprintsSeeOtherBytesOfTheSameNumber) {
+  constexpr std::size_t kBytes = 100'000;
+  const auto print = [&] {
+    return ImageFiles({path_ / "1.jpg", path_ / "2.jpg"}, ImageFiles::Broken::refuse).fingerprint();
+  };
+  const std::vector<std::uint8_t> zeros(kBytes);
+  write("1.jpg", zeros);
+  write("2.jpg", zeros);
+  const std::string before = print();
+  EXPECT_EQ(print(), before);
+  for (const std::size_t at : {std::size_t{0}, kBytes / 2, kBytes - 1}) {
+    std::vector<std::uint8_t> other = zeros;
+    other[at] = 1;
+    write("2.jpg", other);
+    EXPECT_NE(print(), before) << at;
+  }
 }
 
 TEST_F(ImageFolder, DamagedImagesAreNotedOnce) {

@@ -29,7 +29,7 @@ struct ImageSet {
 /// wide (white if it cannot be decoded and such are skipped). Throws InvalidArgument, IoError.
 [[nodiscard]] Image image_at(const ImageSet& images, std::int64_t index);
 
-/// Sixteen digits that change if pixels (or names and lengths of files) or labels do.
+/// Sixteen digits that change if pixels (or the fingerprint of files) or labels do.
 [[nodiscard]] std::string fingerprint(const ImageSet& images);
 
 /// What a network is trained and tested on. Both sets have the same classes and, in memory, the
@@ -74,7 +74,8 @@ inline constexpr const char* kFashionMnistFolder = "/usr/share/datasets/fashion-
 
 /// train/CLASS/….jpg (or .jpeg, .png; folders within are entered), and the same in val, validation
 /// or test, or Tiny ImageNet's val/images with val/val_annotations.txt, which may name only files
-/// within val/images. Only names are read now.
+/// within val/images. Names that begin with a dot are passed over. Of the images only names, sizes
+/// and samples of the bytes are read now (`ImageFiles::fingerprint`).
 [[nodiscard]] ImageData read_folder(const std::filesystem::path& folder,
                                     ImageFiles::Broken broken = ImageFiles::Broken::refuse,
                                     Parts parts = Parts::all);
@@ -102,8 +103,8 @@ struct SyntheticOptions {
 
 /// "fashion-mnist" (or "fashion-mnist:DIR"), "cifar100:DIR", "cifar10:DIR", "idx:DIR", "npy:DIR",
 /// "folder:DIR", or "synthetic" with any of its options:
-/// "synthetic:train=2000,test=500,size=32,classes=10,scale=0.5,seed=1". Throws InvalidArgument,
-/// IoError.
+/// "synthetic:train=2000,test=500,size=32,classes=10,scale=0.5,seed=1". A DIR that begins with ~/
+/// is in the folder that HOME names. Throws InvalidArgument, IoError.
 [[nodiscard]] ImageData open_data(const std::string& text,
                                   ImageFiles::Broken broken = ImageFiles::Broken::refuse,
                                   Parts parts = Parts::all);

@@ -95,7 +95,7 @@ void write_png_grey(const std::filesystem::path& path, ImageSize size,
 [[nodiscard]] Image resize(const Image& image, ImageSize size);
 
 /// The files of a directory whose names end in .png, .jpg or .jpeg (in any case), sorted by name;
-/// subdirectories are not entered.
+/// hidden ones, whose names begin with a dot, are left out and subdirectories are not entered.
 /// Throws IoError if the directory cannot be read.
 [[nodiscard]] std::vector<std::filesystem::path> list_images(
     const std::filesystem::path& directory);

@@ -41,7 +41,9 @@ class ImageFiles {
   /// Broken files that were met so far.
   [[nodiscard]] std::int64_t broken_count() const;
 
-  /// Of the names, within their common folder, and lengths of all files: changes if the data do.
+  /// Of the names, within their common folder, and lengths of all files, and of the bytes of some:
+  /// the first, middle and last 4 KiB of up to 1024 files, evenly spread: all files if there are no
+  /// more, and all bytes of those up to 12 KiB. Other changes go unseen.
   [[nodiscard]] const std::string& fingerprint() const noexcept;
 
  private:
