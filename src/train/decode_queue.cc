@@ -1,6 +1,7 @@
 #include "train/decode_queue.h"
 
 #include <algorithm>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -31,7 +32,11 @@ DecodeQueue::DecodeQueue(const ImageFiles& files, bool exif, RandomCrop crop, Im
       seed_(seed),
       ahead_(static_cast<std::size_t>(ahead)) {
   const int count = threads > 0 ? threads : hardware_threads();
-  for (int i = 0; i < count; ++i) threads_.emplace_back([this] { work(); });
+  // Fewer if the system gives no more: `take` works as well.
+  try {
+    for (int i = 0; i < count; ++i) threads_.emplace_back([this] { work(); });
+  } catch (const std::system_error&) {  // NOLINT(bugprone-empty-catch)
+  }
 }
 
 DecodeQueue::~DecodeQueue() {
@@ -70,7 +75,9 @@ std::shared_ptr<const DecodedBatch> DecodeQueue::take(std::uint64_t epoch, std::
     wanted_.notify_all();
   }
   const std::shared_ptr<Job> job = jobs_.front();
-  done_.wait(lock, [&] { return job->ended == job->batch->files.size(); });
+  const std::size_t slots = job->batch->files.size();
+  while (threads_.empty() && job->begun < slots) decode_next(job, lock);
+  done_.wait(lock, [&] { return job->ended == slots; });
   jobs_.pop_front();
   if (job->problem) std::rethrow_exception(job->problem);
   return job->batch;
@@ -87,21 +94,25 @@ void DecodeQueue::work() {
       return job != nullptr || ending_;
     });
     if (ending_) return;
-    const std::size_t slot = job->begun++;
-    lock.unlock();
-    std::exception_ptr problem;
-    try {
-      decode(*job, slot);
-    } catch (...) {
-      problem = std::current_exception();
-    }
-    lock.lock();
-    if (problem && (!job->problem || slot < job->problem_slot)) {
-      job->problem = problem;
-      job->problem_slot = slot;
-    }
-    if (++job->ended == job->batch->files.size()) done_.notify_all();
+    decode_next(job, lock);
   }
+}
+
+void DecodeQueue::decode_next(const std::shared_ptr<Job>& job, std::unique_lock<std::mutex>& lock) {
+  const std::size_t slot = job->begun++;
+  lock.unlock();
+  std::exception_ptr problem;
+  try {
+    decode(*job, slot);
+  } catch (...) {
+    problem = std::current_exception();
+  }
+  lock.lock();
+  if (problem && (!job->problem || slot < job->problem_slot)) {
+    job->problem = problem;
+    job->problem_slot = slot;
+  }
+  if (++job->ended == job->batch->files.size()) done_.notify_all();
 }
 
 void DecodeQueue::decode(Job& job, std::size_t slot) const {

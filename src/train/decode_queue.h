@@ -22,7 +22,8 @@ struct DecodedBatch {
   std::vector<std::uint8_t> pixels;  ///< interleaved RGB
 };
 
-/// Decodes the files of coming batches in threads of its own. At most `ahead` batches are held, the
+/// Decodes the files of coming batches in threads of its own, fewer than asked for (down to none)
+/// where the system gives no more. At most `ahead` batches are held, the
 /// one that is asked for included.
 class DecodeQueue {
  public:
@@ -46,6 +47,8 @@ class DecodeQueue {
   [[nodiscard]] std::shared_ptr<Job> start(std::uint64_t epoch, std::int64_t step,
                                            const Plan& plan) const;
   void work();
+  /// Decodes a slot of the job that nobody has begun, without the lock.
+  void decode_next(const std::shared_ptr<Job>& job, std::unique_lock<std::mutex>& lock);
   void decode(Job& job, std::size_t slot) const;
 
   const ImageFiles& files_;

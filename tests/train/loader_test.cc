@@ -7,9 +7,12 @@
 #include <numeric>
 #include <set>
 #include <string>
+#include <system_error>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -213,6 +216,45 @@ TEST_F(FileLoader, StopsAtABrokenImageUnlessToldOtherwise) {
   EXPECT_THROW(
       (void)loader.load_plain(set, numbers, mutable_view_of(std::span(plain), loader.shape(1))),
       IoError);
+}
+
+/// While it lives, threads ask for a stack of that size.
+class StackSize {
+ public:
+  explicit StackSize(std::size_t bytes) {
+    pthread_getattr_default_np(&before_);
+    pthread_attr_t large{};
+    pthread_getattr_default_np(&large);
+    EXPECT_EQ(pthread_attr_setstacksize(&large, bytes), 0);
+    EXPECT_EQ(pthread_setattr_default_np(&large), 0);
+    pthread_attr_destroy(&large);
+  }
+  ~StackSize() {
+    pthread_setattr_default_np(&before_);
+    pthread_attr_destroy(&before_);
+  }
+  StackSize(const StackSize&) = delete;
+  StackSize& operator=(const StackSize&) = delete;
+
+ private:
+  pthread_attr_t before_{};
+};
+
+TEST_F(FileLoader, WorksWithFewerThreadsWhereTheSystemGivesNoMore) {
+  if (MEDLEY_SANITIZED != 0) GTEST_SKIP() << "sanitizers have a say in how threads start";
+  BatchLoader from_memory(memory_, recipe_, 3, 1);
+  const std::vector<float> expected = load_all(from_memory, 4);
+  const ImageSet set = files();
+  {
+    const StackSize none(std::size_t{1} << 47);  // more than there are addresses
+    EXPECT_THROW(std::thread([] {}).join(), std::system_error);
+    BatchLoader alone(set, recipe_, 3, 4);
+    EXPECT_EQ(load_all(alone, 4), expected);
+    EXPECT_EQ(load_all(alone, 4), expected);
+  }
+  const StackSize few(std::size_t{1} << 45);  // two or three
+  BatchLoader loader(set, recipe_, 3, 8);
+  EXPECT_EQ(load_all(loader, 4), expected);
 }
 
 /// A PNG with an Exif chunk that says how it is turned.
