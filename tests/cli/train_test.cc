@@ -373,6 +373,36 @@ TEST_F(Train, EvalMeasuresWhatWasTrained) {
   EXPECT_THAT(nowhere.err, HasSubstr("create it first"));
 }
 
+TEST_F(Train, EvalReadsWhatItTestsAlone) {
+  for (int i = 0; i < 12; ++i) {
+    const fs::path folder = folder_ / "data" / (i < 8 ? "train" : "val") / (i % 2 == 0 ? "a" : "b");
+    fs::create_directories(folder);
+    write_jpeg(folder / (std::to_string(i) + ".jpg"), i, 30, 40);
+  }
+  const std::string data = "folder:" + path("data");
+  ASSERT_EQ(medley({"train", "--data", data, "--epochs", "1", "--image-size", "16", "--test-resize",
+                    "18", "--batch", "4", "--out", path("run")})
+                .code,
+            0);
+  const Arguments eval = {"eval", "--data", data, "--checkpoint", path("run/weights.safetensors")};
+  const Outcome whole = medley(eval);
+  ASSERT_EQ(whole.code, 0) << whole.err;
+  write_file(folder_ / "data/train/a/0.jpg", "broken");
+  EXPECT_EQ(medley(eval).out, whole.out);
+  fs::remove_all(folder_ / "data/val/b");
+  EXPECT_THAT(medley(eval).out, HasSubstr("  b                         –\n"));
+  fs::remove_all(folder_ / "data/train");
+  fs::create_directories(folder_ / "data/val/b");
+  write_jpeg(folder_ / "data/val/b/9.jpg", 9, 30, 40);
+  EXPECT_EQ(medley(eval).code, 0) << "a folder without training images";
+  fs::create_directories(folder_ / "data/val/c");
+  write_jpeg(folder_ / "data/val/c/9.jpg", 9, 30, 40);
+  const Outcome other = medley(eval);
+  EXPECT_EQ(other.code, 1);
+  EXPECT_THAT(other.err, HasSubstr("weights.safetensors: the network knows 2 classes, the data "
+                                   "has 3"));
+}
+
 TEST_F(Train, EvalComparesTwoNetworks) {
   ASSERT_EQ(train("a").code, 0);
   ASSERT_EQ(medley({"train", "--data", kSmall[1], "--model", "resnet8", "--epochs", "1", "--batch",

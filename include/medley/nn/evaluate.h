@@ -24,7 +24,8 @@ struct Evaluation {
 };
 
 /// Evaluates what a checkpoint (its averaged weights, where it has them) or a weights.safetensors
-/// beside its recipe.json holds, on the test images, in f32. Throws IoError, InvalidArgument.
+/// beside its recipe.json holds, on the test images, in f32; training images are not looked at.
+/// Throws IoError, InvalidArgument.
 [[nodiscard]] Evaluation evaluate_file(const std::filesystem::path& file, const ImageData& data,
                                        int threads, Device device = Device::cpu);
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -39,11 +40,12 @@ struct EvalCommand {
   std::string gallery;
 };
 
-double recall(const nn::Evaluation& e, std::int64_t c) {
+/// "93.25 %" of a class that are right, or "–" if it has no test images.
+std::string recall(const nn::Evaluation& e, std::int64_t c) {
   const auto row = e.confusion.begin() + c * e.classes;
-  std::int64_t all = 0;
-  for (std::int64_t k = 0; k < e.classes; ++k) all += row[k];
-  return all == 0 ? 0 : 100.0 * static_cast<double>(row[c]) / static_cast<double>(all);
+  const std::int64_t all = std::accumulate(row, row + e.classes, std::int64_t{0});
+  if (all == 0) return fmt::format("{:>6}", "–");
+  return fmt::format("{:6.2f} %", 100.0 * static_cast<double>(row[c]) / static_cast<double>(all));
 }
 
 /// Some of the images that only the first network gets right: classes take turns.
@@ -93,7 +95,7 @@ int run(const EvalCommand& command) {
     }
   }
   const nn::Device device = command.data.device();
-  const ImageData data = command.data.open();
+  const ImageData data = command.data.open_test();
   const nn::Evaluation e =
       nn::evaluate_file(command.checkpoint, data, command.data.threads, device);
   std::optional<nn::Comparison> comparison;
@@ -134,8 +136,7 @@ int run(const EvalCommand& command) {
   std::string text =
       fmt::format("{} images: top 1 {:.2f} %, top 5 {:.2f} %\n", e.count, e.top1, e.top5);
   for (std::int64_t c = 0; c < e.classes; ++c) {
-    text += fmt::format("  {:<20} {:6.2f} %\n", data.classes[static_cast<std::size_t>(c)],
-                        recall(e, c));
+    text += fmt::format("  {:<20} {}\n", data.classes[static_cast<std::size_t>(c)], recall(e, c));
   }
   if (comparison) {
     text += fmt::format(

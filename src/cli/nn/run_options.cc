@@ -69,11 +69,19 @@ ImageData DataOptions::open() const {
 DataChoice DataOptions::choice() const {
   const std::size_t colon = data.find(':');
   const bool has_folder = name() != "synthetic" && colon != std::string::npos;
+  const std::string rest = has_folder ? data.substr(colon + 1) : "";
+  const bool of_home = rest == "~" || rest.starts_with("~/");
   const std::string source =
-      has_folder
-          ? fmt::format("{}:{}", name(), std::filesystem::absolute(data.substr(colon + 1)).string())
+      has_folder && !of_home
+          ? fmt::format("{}:{}", name(), std::filesystem::absolute(rest).string())
           : data;
   return {source, train_images, test_images, skip_broken};
+}
+
+ImageData DataOptions::open_test() const {
+  ImageData images = open_data(data, broken(), Parts::test);
+  keep_first(images.test, test_images, "--test-images", images.classes);
+  return images;
 }
 
 void DataOptions::note_left_out(const ImageData& images, bool quiet) {

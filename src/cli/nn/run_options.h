@@ -29,6 +29,8 @@ struct DataOptions {
   void add_to(CLI::App& app);
   /// Throws InvalidArgument, IoError.
   [[nodiscard]] ImageData open() const;
+  /// The test images alone, with the classes of the data.
+  [[nodiscard]] ImageData open_test() const;
   [[nodiscard]] ImageFiles::Broken broken() const {
     return skip_broken ? ImageFiles::Broken::skip : ImageFiles::Broken::refuse;
   }
