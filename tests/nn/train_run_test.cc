@@ -301,7 +301,9 @@ TEST_F(Runs, WithoutACheckpointStartFromTheSameWeights) {
   EXPECT_EQ(result(root_ / "whole"), result(root_ / "a"));
   remove_checkpoints("a");
   fs::remove(root_ / "a/result.json");
-  std::ofstream(root_ / "first/weights.safetensors", std::ios::app) << "x";
+  std::string other = bytes_of(root_ / "first/weights.safetensors");
+  other.back() = static_cast<char>(other.back() ^ 1);
+  std::ofstream(root_ / "first/weights.safetensors", std::ios::binary) << other;
   EXPECT_THAT([&] { run(options); },
               testing::ThrowsMessage<InvalidArgument>(testing::HasSubstr("weights of hash")));
 }
