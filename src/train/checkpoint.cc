@@ -208,7 +208,7 @@ std::vector<fs::path> CheckpointFolder::files() const {
 
 std::optional<CheckpointFolder::Found> CheckpointFolder::load_newest(
     std::vector<std::string>& problems) const {
-  std::optional<IoError> unreadable;
+  std::optional<std::string> unreadable;
   for (const fs::path& path : files()) {
     std::error_code ignored;
     const fs::file_status status = fs::status(path, ignored);
@@ -226,7 +226,7 @@ std::optional<CheckpointFolder::Found> CheckpointFolder::load_newest(
       bytes = read_whole(file);
     } catch (const IoError& problem) {
       problems.emplace_back(problem.what());
-      if (!unreadable) unreadable = problem;
+      if (!unreadable) unreadable = problem.what();
       continue;
     }
     try {
@@ -235,7 +235,7 @@ std::optional<CheckpointFolder::Found> CheckpointFolder::load_newest(
       problems.emplace_back(problem.what());
     }
   }
-  if (unreadable) throw *unreadable;
+  if (unreadable) fail_io(*unreadable);
   return std::nullopt;
 }
 
