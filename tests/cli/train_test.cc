@@ -105,6 +105,11 @@ TEST_F(Train, StartsAnewWhereNothingIsToResume) {
   const Outcome outcome = train("run", {"--resume"});
   EXPECT_EQ(outcome.code, 0);
   EXPECT_THAT(outcome.err, HasSubstr("nothing to resume"));
+  // Without a word of what to train, the folder has the wrong name.
+  const Outcome misspelled = medley({"train", "--out", path("rum"), "--resume", "--quiet"});
+  EXPECT_EQ(misspelled.code, 2);
+  EXPECT_THAT(misspelled.err, HasSubstr("rum holds no run to go on with"));
+  EXPECT_THAT(names(), Not(Contains("rum")));
 }
 
 /// Takes away all but the first checkpoint, as if the run had been killed in its second epoch.

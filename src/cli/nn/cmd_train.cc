@@ -1,8 +1,10 @@
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -42,12 +44,29 @@ struct TrainCommand {
   [[nodiscard]] bool given(const char* option) const { return app->count(option) > 0; }
 };
 
+/// Whether nothing on the command line says what to train.
+bool says_nothing(const CLI::App& app) {
+  constexpr std::array<std::string_view, 8> kOthers = {
+      "--out",  "--resume", "--checkpoint-epochs", "--checkpoint-minutes", "--quiet", "--no-graph",
+      "--json", "--profile"};
+  return std::ranges::all_of(app.get_options(), [&](const CLI::Option* option) {
+    return option->count() == 0 || std::ranges::find(kOthers, option->get_name()) != kOthers.end();
+  });
+}
+
 /// What the folder of a run says of it takes the place of options that were not given.
 void take_from_folder(TrainCommand& command) {
   const std::filesystem::path recipe = std::filesystem::path(command.out) / "recipe.json";
   const std::optional<RunRecord> record = read_run_record(command.out);
   if (!record) {
-    if (!std::filesystem::exists(recipe) || command.given("--data")) return;
+    if (!std::filesystem::exists(recipe)) {
+      if (!says_nothing(*command.app)) return;
+      throw InvalidArgument(
+          fmt::format("{} holds no run to go on with; to begin one, say what to train (--data, "
+                      "--recipe …)",
+                      command.out));
+    }
+    if (command.given("--data")) return;
     throw InvalidArgument(
         fmt::format("{} has a run without run.json, as older versions made them: name its data "
                     "(--data) and the other options that it was begun with",
