@@ -50,6 +50,20 @@ TEST_P(EverySimdTarget, MatchesReferenceOnRandomCases) {
   }
 }
 
+// Larger images are cut into several runs of rows, bands and pieces.
+TEST_P(EverySimdTarget, MatchesReferenceOnLargeImages) {
+  constexpr std::int32_t kSides[] = {96, 112, 131, 224};
+  for (std::uint64_t number = 0; number < case_count() / 40; ++number) {
+    MixCase c = test::random_case(number);
+    if (c.policy.masks != nullptr) continue;
+    c.size = {kSides[number % std::size(kSides)], kSides[number / 4 % std::size(kSides)]};
+    c.in_shape.height = c.size.height;
+    c.in_shape.width = c.size.width;
+    c.request.threads = 1;
+    ASSERT_EQ(difference(c), "") << "number " << number << ", " << c.describe();
+  }
+}
+
 // Columns of narrow boxes and of wide images are found in several ways, rows one by one or many at
 // a time.
 TEST_P(EverySimdTarget, ShrinksWideImagesLikeTheReference) {

@@ -62,7 +62,8 @@ struct BoxSource {
     return hn::IfThenElse(lanes, weighted(a + i, b + i, box.inside),
                           weighted(a + i, b + i, box.outside));
   }
-  HWY_INLINE Float at(std::int64_t i) const {
+  /// For the ends of runs only: a call costs less than the many places where it would stand.
+  HWY_NOINLINE Float at(std::int64_t i) const {
     const std::int64_t row = i / box.n;
     const std::int64_t x = i - row * box.n;
     return chosen(
@@ -115,9 +116,6 @@ struct BlendBoth {
   }
 };
 
-/// Most vectors of a row that counts as narrow.
-inline constexpr std::int64_t kNarrowVectors = 8;
-
 /// Mixes rows with a box from front to back, a stretch between two edges at a time.
 template <typename In, bool kStream, typename To>
 class BoxWalk {
@@ -134,13 +132,15 @@ class BoxWalk {
 
   HWY_INLINE void walk(std::int64_t rows) {
     const std::int64_t lanes = vector_values();
-    const bool narrow = box_.n % lanes == 0 && box_.n / lanes <= kNarrowVectors;
+    [[maybe_unused]] const bool narrow = box_.n % lanes == 0 && box_.n / lanes <= kNarrowVectors;
     for (std::int64_t plane = 0; plane < rows; plane += box_.height) {
       top_ = plane + box_.top;
       bottom_ = plane + box_.bottom;
-      if (narrow) {
-        walk_narrow();
-        continue;
+      if constexpr (kOwnLoops<In>) {
+        if (narrow) {
+          walk_narrow();
+          continue;
+        }
       }
       for (std::int64_t row = top_; row < bottom_; ++row) {
         go_to(row * box_.n + box_.begin, row, box_.outside);

@@ -15,8 +15,10 @@ constexpr std::int64_t kBufferedValues = 2048;
 /// … or this many, if channels are made in turn and their inputs come from memory: what is asked
 /// for ahead is needed before it is forgotten.
 constexpr std::int64_t kTakenInTurn = 256;
-/// Far enough ahead that memory answers in time.
-constexpr std::int64_t kAheadBytes = 2048;
+/// Far enough ahead that memory answers in time; …
+constexpr std::int64_t kAheadBytes = 4096;
+/// … where channels are read in turn or all at a time, each has less to read meanwhile.
+constexpr std::int64_t kAheadAcross = 2048;
 /// Where two images take turns in rows, these are asked for earlier: processors do not foresee
 /// short stretches. Bytes are read so slowly that they do not need it.
 constexpr std::int64_t kFarBytes = 10 << 10;
@@ -94,7 +96,7 @@ CpuCall::CpuCall(const LoweredPlan& lowered, const MixJob& mix_job, Scratch& scr
   const auto in_rows = [&](std::int64_t bytes) {
     return std::max<std::int64_t>(1, (bytes + in_row / 2) / in_row) * in_row;
   };
-  ahead = job.streaming ? in_rows(kAheadBytes) : 0;
+  ahead = job.streaming ? in_rows(in_nhwc == out_nhwc ? kAheadBytes : kAheadAcross) : 0;
   far = job.in.dtype == DType::f32 ? in_rows(kFarBytes) : 0;
 
   if (job.affine.empty()) return;

@@ -3,8 +3,6 @@
 namespace medley {
 namespace {
 
-/// Rows whose window must be copied only gain from going together if they are shorter than this.
-constexpr std::int64_t kShortRow = 512;
 /// Images of at most so many values are streamed in one go; of larger ones, channels have so much
 /// to do that it does not matter.
 constexpr std::int64_t kStreamedWhole = 1 << 14;
@@ -48,9 +46,9 @@ void EntryMixer::mix_rows(std::int64_t b, std::int32_t y0, std::int32_t y1,
                   all.needs_partner};
     return store_.store(part, mask, {&run, 1});
   }
-  const bool short_rows = call_.windows.row_bytes() < kShortRow;
-  const std::int64_t most = part.contiguous ? call_.long_group : short_rows ? call_.group : 1;
-  store_of(part).store(part, mask, cut_runs(mask.region(), call_.height, y0, y1, most, runs_));
+  RowStore& store = store_of(part);
+  store.store(part, mask,
+              cut_runs(mask.region(), call_.height, y0, y1, store.most_rows(part, mask), runs_));
 }
 
 bool EntryMixer::is_contiguous(const LoweredEntry& e, std::int32_t y0, std::int32_t y1) const {

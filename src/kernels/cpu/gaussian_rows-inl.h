@@ -88,7 +88,9 @@ struct GaussianSource {
   std::int64_t ahead;
   std::int64_t n;
 
-  HWY_INLINE Float at(std::int64_t i, std::int64_t row) const {
+  /// At the ends of rows and runs only: a call costs less than the many places where it would
+  /// stand.
+  HWY_NOINLINE Float at(std::int64_t i, std::int64_t row) const {
     const Floats d;
     const std::int64_t x = i - row * n;
     const std::int64_t here = n - x;
@@ -125,7 +127,7 @@ struct GaussianJob {
   template <bool kStream, typename To>
   HWY_INLINE void run(const To& sink) const {
     const std::int64_t total = rows * source.n;
-    const Cut cut = cut_run<kStream>(sink.out, total);
+    const Cut cut = cut_run<kStream>(anchor_of<kStream>(source.a, source.b, sink.out), total);
     const RunEnds<kStream, GaussianSource<In>, To> ends(source, sink, cut, total);
     mix_rows<kStream>(sink, cut);
     ends.store();
@@ -135,8 +137,14 @@ struct GaussianJob {
   template <bool kStream, typename To>
   HWY_INLINE void mix_rows(const To& sink, const Cut& cut) const {
     const std::int64_t lanes = vector_values();
+    const bool narrow = source.n % lanes == 0 && source.n / lanes <= kNarrowVectors;
     std::int64_t at = cut.head;
     for (std::int64_t row = at / source.n; at < cut.body; ++row) {
+      if (kOwnLoops<In> && narrow) {
+        row += mix_narrow<kStream>(sink, row, at, cut.body);
+        at = std::max(at, row * source.n + cut.head % lanes);
+        if (at >= cut.body) break;
+      }
       const std::int64_t row_end = (row + 1) * source.n;
       const std::int64_t end = std::min(at + (row_end - at) / lanes * lanes, cut.body);
       mix_row<kStream>(sink, row, at, end);
@@ -146,6 +154,65 @@ struct GaussianJob {
         at += lanes;
       }
     }
+  }
+
+  /// No weight of the row is special.
+  [[nodiscard]] HWY_INLINE bool is_plain(float factor) const {
+    const GaussianRows& mask = source.mask;
+    return (factor < 1 && factor * mask.smallest >= kSmallMask) ||
+           (std::is_same_v<In, std::uint8_t> && mask.normal);
+  }
+  /// Nor has the mask no say anywhere in it.
+  [[nodiscard]] HWY_INLINE bool is_plain_row(std::int64_t row) const {
+    const GaussianRows& mask = source.mask;
+    const std::int64_t reach = mask.reach[row];
+    return reach >= mask.centre_begin && reach >= source.n - mask.centre_end &&
+           is_plain(mask.row_factors[row]);
+  }
+
+  /// Plain rows as narrow as a few vectors, from the first vector at `at` that begins in `row` on:
+  /// vectors begin at the same columns of each, the last one may end in the next row. Returns how
+  /// many rows were mixed.
+  template <bool kStream, typename To>
+  HWY_INLINE std::int64_t mix_narrow(const To& sink, std::int64_t row, std::int64_t at,
+                                     std::int64_t end) const {
+    const Floats d;
+    const GaussianRows& mask = source.mask;
+    const std::int64_t n = source.n;
+    const std::int64_t lanes = vector_values();
+    const std::int64_t count = n / lanes;
+    const std::int64_t shift = at - row * n;
+    const std::int64_t next = shift > 0 ? 1 : 0;  // whether vectors end there
+    if (!kOwnLoops<In> || shift >= lanes || at + n > end || !is_plain_row(row)) return 0;
+    const auto here = hn::FirstN(d, static_cast<std::size_t>(lanes - shift));
+    Float columns[kNarrowVectors];
+    for (std::int64_t k = 0; k < count; ++k) {
+      columns[k] = load_floats(mask.column + shift + k * lanes);
+    }
+    columns[count - 1] =
+        hn::IfThenElse(here, columns[count - 1], load_floats(mask.column + shift - lanes));
+    const Float one = hn::Set(d, 1.0f);
+    std::int64_t mixed = 0;
+    for (; at + n <= end && is_plain_row(row + next); at += n, ++row, ++mixed) {
+      if (source.ahead != 0) {
+        for (std::int64_t i = at; i < at + n; i += kLineValues<In>) {
+          prefetch(source.a + i, source.ahead);
+          prefetch(source.b + i, source.ahead);
+        }
+      }
+      Float factor = hn::Set(d, mask.row_factors[row]);
+      for (std::int64_t k = 0; k < count; ++k) {
+        const std::int64_t i = at + k * lanes;
+        if (k + 1 == count) {
+          factor = hn::IfThenElse(here, factor, hn::Set(d, mask.row_factors[row + next]));
+        }
+        const Float m = hn::Mul(factor, columns[k]);
+        sink.template put<kStream>(hn::Add(hn::Mul(load_floats(source.a + i), m),
+                                           hn::Mul(load_floats(source.b + i), hn::Sub(one, m))),
+                                   i);
+      }
+    }
+    return mixed;
   }
 
   /// Whole vectors of a row. What the mask has no say in is copied.
@@ -170,8 +237,7 @@ struct GaussianJob {
     if (copies) vector_loop<kStream>(other, sink, begin, left);
     const float factor = mask.row_factors[row];
     const PlainGaussian<In> plain{source.a, source.b, mask.column, first, factor, source.ahead};
-    const bool is_plain = factor < 1 && factor * mask.smallest >= kSmallMask;
-    if (is_plain || (std::is_same_v<In, std::uint8_t> && mask.normal)) {
+    if (is_plain(factor)) {
       vector_loop<kStream>(plain, sink, left, right);
     } else {
       vector_loop<kStream>(AnyGaussian<In>{plain}, sink, left, right);

@@ -85,6 +85,9 @@ struct Sink {
   }
 };
 
+/// Most vectors of a row that counts as narrow.
+inline constexpr std::int64_t kNarrowVectors = 8;
+
 /// Runs of fewer values are not worth streaming.
 inline constexpr std::int64_t kLeastStreamed = 4 * kLineValues<float>;
 
@@ -97,23 +100,39 @@ HWY_INLINE void with_stores(const Job& job, const To& sink, bool stream) {
   }
 }
 
+/// Other types of input are rare enough to share a loop.
+template <typename In>
+inline constexpr bool kOwnLoops = std::is_same_v<In, float> || std::is_same_v<In, std::uint8_t>;
+
 /// job.run<kStream>(sink), with the sink that the style asks for, of n values in all.
 template <typename In, typename Job>
 HWY_INLINE void with_sink(const Job& job, const RowStyle& style, float* out, std::int64_t n) {
   const RowAffine& affine = style.affine;
   const bool stream = style.stream && n >= kLeastStreamed;
-  // Other types of input are rare enough to share a loop.
-  constexpr bool kOwnLoops = std::is_same_v<In, float> || std::is_same_v<In, std::uint8_t>;
-  if (kOwnLoops && affine.scale == nullptr) {
-    with_stores(job, Sink < kOwnLoops ? Norm::none : Norm::any > (affine, out), stream);
-  } else if (kOwnLoops && affine.uniform) {
-    with_stores(job, Sink < kOwnLoops ? Norm::uniform : Norm::any > (affine, out), stream);
-  } else {
-    with_stores(job, Sink<Norm::any>(affine, out), stream);
+  if constexpr (kOwnLoops<In>) {
+    if (affine.scale == nullptr) return with_stores(job, Sink<Norm::none>(affine, out), stream);
+    if (affine.uniform) return with_stores(job, Sink<Norm::uniform>(affine, out), stream);
   }
+  with_stores(job, Sink<Norm::any>(affine, out), stream);
 }
 
 // ---- loops ----
+
+/// Values [i, i + kBlock). Memory is slower than a loop, caches are not.
+template <bool kStream, std::int64_t kBlock, typename Source, typename To>
+HWY_INLINE void put_block(const Source& source, const To& sink, std::int64_t i) {
+  const std::int64_t lanes = vector_values();
+  if constexpr (kStream) {
+    for (std::int64_t j = 0; j < kBlock; j += lanes) {
+      sink.template put<true>(source.at(i + j), i + j);
+    }
+  } else {
+#pragma GCC unroll 4
+    for (std::int64_t j = 0; j < kBlock; j += lanes) {
+      sink.template put<false>(source.at(i + j), i + j);
+    }
+  }
+}
 
 /// Whole vectors only: values [begin, end).
 template <bool kStream, typename Source, typename To>
@@ -130,9 +149,7 @@ HWY_INLINE void vector_loop(const Source& source, const To& sink, std::int64_t b
     if (touches) {
       for (std::int64_t j = 0; j < kBlock; j += kLine) source.touch(i + j);
     }
-    for (std::int64_t j = 0; j < kBlock; j += lanes) {
-      sink.template put<kStream>(source.at(i + j), i + j);
-    }
+    put_block<kStream, kBlock>(source, sink, i);
   }
   if (touches) {
     for (std::int64_t j = i; j < end; j += kLine) source.touch(j);
@@ -140,20 +157,20 @@ HWY_INLINE void vector_loop(const Source& source, const To& sink, std::int64_t b
   for (; i < end; i += lanes) sink.template put<kStream>(source.at(i), i);
 }
 
-/// How a run of n values, at least a vector, is cut: [head, body) in whole vectors that are stored
-/// where vectors (or lines, past the caches) begin, as long as there are enough of them; the rest
-/// at both ends with ordinary stores.
+/// How a run of n values, at least a vector, is cut: [head, body) in whole vectors that begin where
+/// those of `anchor` do (or, past the caches, on lines of the output), as long as there are enough
+/// of them; the rest at both ends with ordinary stores.
 struct Cut {
   std::int64_t head;
   std::int64_t body;
 };
 
 template <bool kStream>
-HWY_INLINE Cut cut_run(const float* out, std::int64_t n) {
+HWY_INLINE Cut cut_run(const float* anchor, std::int64_t n) {
   constexpr std::int64_t kLine = kLineValues<float>;
   const std::int64_t lanes = vector_values();
-  const auto values_past = [out](std::int64_t unit) {
-    return static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(out) / sizeof(float)) &
+  const auto values_past = [anchor](std::int64_t unit) {
+    return static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(anchor) / sizeof(float)) &
            (unit - 1);
   };
   if (kStream) {
@@ -215,7 +232,7 @@ HWY_INLINE void run_loop(const Source& source, const To& sink, std::int64_t n) {
     if (n > 0) sink.put_tail(source.tail(n), n);
     return;
   }
-  const Cut cut = cut_run<kStream>(sink.out, n);
+  const Cut cut = cut_run<kStream>(source.template anchor<kStream>(sink.out), n);
   const RunEnds<kStream, Source, To> ends(source, sink, cut, n);
   vector_loop<kStream>(source, sink, cut.head, cut.body);
   ends.store();

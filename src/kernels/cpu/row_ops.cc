@@ -9,6 +9,7 @@
 #include <hwy/highway.h>
 
 #include "kernels/cpu/box_rows-inl.h"
+#include "kernels/cpu/flat_outputs-inl.h"
 #include "kernels/cpu/gaussian_rows-inl.h"
 #include "kernels/cpu/row_loops-inl.h"
 #include "kernels/cpu/sources-inl.h"
@@ -143,13 +144,27 @@ void sum(const void* const* sources, const float* weights, std::int32_t count, c
   if (count == 3 && base == nullptr) {
     run(SumSource<In, 3>{in, weights, count, nullptr, style.ahead}, style, out, n);
   } else {
-    run(SumSource<In, 0>{in, weights, count, base, style.ahead}, style, out, n);
+    // Rare, and slow enough that one loop does for every normalisation.
+    const SumSource<In, 0> source{in, weights, count, base, style.ahead};
+    with_stores(RunJob<SumSource<In, 0>>{source, n}, Sink<Norm::any>(style.affine, out),
+                style.stream && n >= kLeastStreamed);
   }
 }
 
+/// From narrower types, rounding a block that was mixed before is faster.
+template <typename In, typename Out>
+constexpr auto kFlatRounded = std::is_same_v<In, float> ? flat_rounded<In, Out> : nullptr;
+
 template <typename In>
-constexpr RowOps kOps = {convert<In>,        blend_flat<In>, blend_mask<In>, blend_mask_planes<In>,
-                         blend_gaussian<In>, blend_box<In>,  sum<In>};
+constexpr RowOps kOps = {convert<In>,
+                         blend_flat<In>,
+                         {nullptr, kFlatRounded<In, F16>, kFlatRounded<In, BF16>, nullptr},
+                         flat_interleaved<In>,
+                         blend_mask<In>,
+                         blend_mask_planes<In>,
+                         blend_gaussian<In>,
+                         blend_box<In>,
+                         sum<In>};
 
 constexpr RowOps kTable[4] = {kOps<std::uint8_t>, kOps<F16>, kOps<BF16>, kOps<float>};
 

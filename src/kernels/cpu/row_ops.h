@@ -76,6 +76,14 @@ struct RowOps {
   /// a * own + b * partner; neither weight is 0.
   void (*blend_flat)(const void* a, const void* b, Weights weights, const RowStyle& style,
                      float* out, std::int64_t n);
+  /// blend_flat rounded to another type, by it; null where there is none. Weights may be 0; a
+  /// normalisation is uniform.
+  void (*flat_rounded[4])(const void* a, const void* b, Weights weights, const RowStyle& style,
+                          void* out, std::int64_t n);
+  /// blend_flat of n pixels of three channels, interleaved in `out[0]`; of the style, `affine` is
+  /// that of the planes. Weights may be 0. The output is no input.
+  void (*flat_interleaved)(const ThreePlanes& planes, Weights weights, const RowStyle& style,
+                           std::int64_t n);
   /// a * m[i] + b * (1 - m[i]); a weight of 0 leaves its image out.
   void (*blend_mask)(const void* a, const void* b, const float* m, const RowStyle& style,
                      float* out, std::int64_t n);

@@ -21,8 +21,21 @@ HWY_BEFORE_NAMESPACE();
 namespace medley::HWY_NAMESPACE {
 namespace {
 
-// Each gives a vector at(i), the same for fewer values than a vector has in tail(n), and asks for
-// what at(i) will read later in touch(i).
+// Each gives a vector at(i), the same for fewer values than a vector has in tail(n), asks for what
+// at(i) will read later in touch(i), and says in anchor(out) where vectors begin if they are stored
+// through the caches.
+
+/// Where vectors of both inputs begin if that is possible, as two loads weigh more than a store,
+/// else where those of the output do.
+template <bool kStream, typename In>
+HWY_INLINE const float* anchor_of(const In* a, const In* b, const float* out) {
+  if constexpr (std::is_same_v<In, float>) {
+    const std::uintptr_t apart =
+        reinterpret_cast<std::uintptr_t>(a) ^ reinterpret_cast<std::uintptr_t>(b);
+    if (!kStream && apart % static_cast<std::uintptr_t>(kLineBytes) == 0) return a;
+  }
+  return out;
+}
 
 template <typename In>
 struct ConvertSource {
@@ -33,6 +46,10 @@ struct ConvertSource {
   HWY_INLINE Float at(std::int64_t i) const { return load_floats(a + i); }
   HWY_INLINE Float tail(std::int64_t n) const { return load_floats(TailBuffer<In>(a, n).values); }
   HWY_INLINE void touch(std::int64_t i) const { prefetch(a + i, ahead); }
+  template <bool kStream>
+  HWY_INLINE const float* anchor(const float* out) const {
+    return out;
+  }
 };
 
 /// A stretch of rows that a box cuts: too short for processors to see what comes next.
@@ -68,6 +85,10 @@ struct FlatSource {
   HWY_INLINE void touch(std::int64_t i) const {
     prefetch(a + i, ahead);
     prefetch(b + i, ahead);
+  }
+  template <bool kStream>
+  HWY_INLINE const float* anchor(const float* out) const {
+    return anchor_of<kStream>(a, b, out);
   }
 };
 
@@ -107,6 +128,10 @@ struct MaskSource {
       prefetch(m + i + j, kFieldAhead);
     }
   }
+  template <bool kStream>
+  HWY_INLINE const float* anchor(const float* out) const {
+    return anchor_of<kStream>(a, b, out);
+  }
 };
 
 /// kCount terms; if that is 0, any number of them, added to `base` if it is not null.
@@ -145,6 +170,10 @@ struct SumSource {
     for (std::int32_t k = 0; k < (kCount > 0 ? kCount : count); ++k) {
       prefetch(sources[k] + i, ahead);
     }
+  }
+  template <bool kStream>
+  HWY_INLINE const float* anchor(const float* out) const {
+    return out;
   }
 };
 

@@ -24,6 +24,7 @@ class FlatRows final : public MaskRows {
   using MaskRows::MaskRows;
 
   [[nodiscard]] bool takes_planes(const LoweredEntry& /*entry*/) const override { return true; }
+  [[nodiscard]] bool is_flat() const override { return true; }
 
  protected:
   Region prepare() override {
@@ -37,7 +38,6 @@ class FlatRows final : public MaskRows {
   void mix_inside(const Slice& slice, const RowStyle& how, float* out) override {
     mix_outside(slice, how, out);
   }
-  [[nodiscard]] bool is_flat() const override { return true; }
 };
 
 }  // namespace

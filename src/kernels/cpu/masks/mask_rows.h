@@ -62,11 +62,18 @@ class MaskRows {
   void mix(const Slice& slice, const RowStyle& how, float* out) {
     slice.inside ? mix_inside(slice, how, out) : mix_outside(slice, how, out);
   }
+  /// Whether weights in the region are those outside.
+  [[nodiscard]] virtual bool is_flat() const { return false; }
+  /// The weights that all values of a slice have, or null if they differ.
+  [[nodiscard]] const Weights* weights_of(const Slice& slice) const {
+    return slice.inside && !is_flat() ? nullptr : &region_.outside;
+  }
   /// The image that the slice consists of, bit for bit, if it is known to.
   [[nodiscard]] const std::byte* copied(const Slice& slice) const {
-    if (!call_.copies || (slice.inside && !is_flat())) return nullptr;
-    if (region_.outside.partner == 0) return slice.own;
-    return region_.outside.own == 0 ? slice.partner : nullptr;
+    const Weights* weights = weights_of(slice);
+    if (!call_.copies || weights == nullptr) return nullptr;
+    if (weights->partner == 0) return slice.own;
+    return weights->own == 0 ? slice.partner : nullptr;
   }
 
  protected:
@@ -76,9 +83,6 @@ class MaskRows {
   virtual Region prepare() = 0;
   virtual void mix_inside(const Slice& slice, const RowStyle& how, float* out) = 0;
   virtual void mix_outside(const Slice& slice, const RowStyle& how, float* out);
-  /// Whether weights in the region are those outside.
-  [[nodiscard]] virtual bool is_flat() const { return false; }
-
   /// n values with the same weights, some of which may be 0.
   void mix_flat(Weights weights, const std::byte* own, const std::byte* partner,
                 const RowStyle& how, float* out, std::int64_t n) const;

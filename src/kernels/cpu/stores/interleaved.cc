@@ -1,4 +1,5 @@
 #include <cstdint>
+#include <limits>
 
 #include "kernels/cpu/stores/row_store.h"
 
@@ -12,7 +13,16 @@ class InterleavedStore final : public RowStore {
         rounded_(call, scratch),
         planes_(scratch.take<std::byte>(call.group * call.width * call.channels * call.out_size)) {}
 
+  [[nodiscard]] std::int64_t most_rows(const EntryPart& part, const MaskRows& mask) const override {
+    if (!is_fused(part, mask)) return RowStore::most_rows(part, mask);
+    return std::numeric_limits<std::int64_t>::max();
+  }
+
   void store(const EntryPart& part, MaskRows& mask, std::span<const Run> runs) override {
+    if (is_fused(part, mask)) {
+      for (const Run& run : runs) store_fused(part, mask, run);
+      return;
+    }
     const bool floats = call_.job.out.dtype == DType::f32;
     for (const Run& run : runs) {
       const std::int64_t n = run.rows * call_.row;
@@ -29,6 +39,31 @@ class InterleavedStore final : public RowStore {
   }
 
  private:
+  /// Whether three channels are mixed at a time, and interleaved in registers.
+  [[nodiscard]] bool is_fused(const EntryPart& part, const MaskRows& mask) const {
+    return call_.channels == 3 && call_.job.out.dtype == DType::f32 && part.contiguous &&
+           mask.is_flat();
+  }
+
+  void store_fused(const EntryPart& part, const MaskRows& mask, const Run& run) const {
+    const Slice first = slice(part, run, 0);
+    const std::int64_t channel = call_.job.in.strides.channel * call_.in_size;
+    const std::int64_t row_bytes = call_.row * call_.in_size;
+    const std::int64_t rows = call_.dense_out ? 1 : run.rows;
+    const std::int64_t n = run.rows * call_.row / rows;
+    const RowStyle how = call_.style(0, call_.job.streaming);
+    ThreePlanes planes{};
+    for (std::int64_t r = 0; r < rows; ++r) {
+      for (std::int32_t c = 0; c < 3; ++c) {
+        planes.a[c] = first.own + c * channel + r * row_bytes;
+        planes.b[c] = first.partner + c * channel + r * row_bytes;
+        planes.affine[c] = call_.style(c, false).affine;
+      }
+      planes.out[0] = reinterpret_cast<float*>(call_.out_row(part.b, 0, run.y + r));
+      call_.ops.flat_interleaved(planes, *mask.weights_of(first), how, n);
+    }
+  }
+
   void interleave(std::byte* out, std::int64_t rows, std::int64_t plane) const {
     const std::int64_t count = call_.dense_out ? 1 : rows;
     const std::int64_t n = plane / count;

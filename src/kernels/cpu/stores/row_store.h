@@ -18,6 +18,8 @@ class RowStore {
   RowStore(const RowStore&) = delete;
   RowStore& operator=(const RowStore&) = delete;
 
+  /// Most rows of a run of the part.
+  [[nodiscard]] virtual std::int64_t most_rows(const EntryPart& part, const MaskRows& mask) const;
   /// Rows of the part, cut into `runs`; `mask` has been started with it. Streamed lines are in
   /// place after a fence.
   virtual void store(const EntryPart& part, MaskRows& mask, std::span<const Run> runs) = 0;
