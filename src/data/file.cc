@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "data/input_file.h"
+#include "data/uninterrupted.h"
 #include "medley/error.h"
 
 namespace medley {
@@ -37,7 +38,7 @@ class Descriptor {
   [[nodiscard]] bool close() noexcept {
     const int fd = fd_;
     fd_ = -1;
-    return ::close(fd) == 0;
+    return close_file(fd);
   }
 
  private:
@@ -55,7 +56,7 @@ class TemporaryName {
   TemporaryName& operator=(const TemporaryName&) = delete;
 
   [[nodiscard]] bool move_to(const fs::path& target) {
-    moved_ = ::rename(path_.c_str(), target.c_str()) == 0;
+    moved_ = uninterrupted([&] { return ::rename(path_.c_str(), target.c_str()); }) == 0;
     return moved_;
   }
 
@@ -64,16 +65,30 @@ class TemporaryName {
   bool moved_ = false;
 };
 
-bool write_all(int fd, std::span<const std::uint8_t> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
-    if (written < 0 && errno != EINTR) return false;
-    if (written > 0) bytes = bytes.subspan(static_cast<std::size_t>(written));
-  }
-  return true;
+bool flush(int fd) {
+  return uninterrupted([fd] { return ::fsync(fd); }) == 0;
+}
+
+void flush_opened(const fs::path& name, int flags) {
+  const Descriptor opened(uninterrupted([&] { return ::open(name.c_str(), flags); }));
+  if (opened.get() < 0 || !flush(opened.get())) fail_errno("flush", name);
 }
 
 }  // namespace
+
+bool write_all(int descriptor, std::span<const std::uint8_t> bytes, Flush to_disk) {
+  while (!bytes.empty()) {
+    const ssize_t written =
+        uninterrupted([&] { return ::write(descriptor, bytes.data(), bytes.size()); });
+    if (written < 0) return false;
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+  return to_disk == Flush::no || flush(descriptor);
+}
+
+bool close_file(int descriptor) noexcept {
+  return ::close(descriptor) == 0 || errno == EINTR;  // which closes it all the same
+}
 
 fs::path temporary_in(const fs::path& folder, std::string_view suffix) {
   std::random_device random;
@@ -81,7 +96,8 @@ fs::path temporary_in(const fs::path& folder, std::string_view suffix) {
 }
 
 int create_file(const fs::path& name) {
-  return ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+  constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+  return uninterrupted([&] { return ::open(name.c_str(), kFlags, 0666); });
 }
 
 std::vector<std::uint8_t> read_file(const fs::path& path, std::size_t most) {
@@ -103,7 +119,7 @@ void write_file(const fs::path& path, std::span<const std::uint8_t> bytes) {
   Descriptor file(create_file(name));
   if (file.get() < 0) fail_errno("write", path);
   TemporaryName temporary(name);
-  if (!write_all(file.get(), bytes) || !file.close() || !temporary.move_to(path)) {
+  if (!write_all(file.get(), bytes, Flush::no) || !file.close() || !temporary.move_to(path)) {
     fail_errno("write", path);
   }
 }
@@ -111,21 +127,21 @@ void write_file(const fs::path& path, std::span<const std::uint8_t> bytes) {
 void write_file_durably(const fs::path& path, std::span<const std::uint8_t> bytes) {
   const fs::path name = path.string() + std::string(kPartSuffix);
   // What a killed process left, or a link that somebody else put there.
-  if (::unlink(name.c_str()) != 0 && errno != ENOENT) fail_errno("write", path);
+  const int removed = uninterrupted([&] { return ::unlink(name.c_str()); });
+  if (removed != 0 && errno != ENOENT) fail_errno("write", path);
   Descriptor file(create_file(name));
   if (file.get() < 0) fail_errno("write", path);
   TemporaryName temporary(name);
-  if (!write_all(file.get(), bytes) || ::fsync(file.get()) != 0 || !file.close() ||
-      !temporary.move_to(path)) {
+  if (!write_all(file.get(), bytes, Flush::yes) || !file.close() || !temporary.move_to(path)) {
     fail_errno("write", path);
   }
   flush_folder(path.parent_path());
 }
 
+void flush_file(const fs::path& path) { flush_opened(path, O_RDONLY | O_CLOEXEC); }
+
 void flush_folder(const fs::path& folder) {
-  const fs::path name = folder.empty() ? fs::path(".") : folder;
-  const Descriptor opened(::open(name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (opened.get() < 0 || ::fsync(opened.get()) != 0) fail_errno("flush", name);
+  flush_opened(folder.empty() ? fs::path(".") : folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
 bool is_hidden(const fs::path& path) { return path.filename().string().starts_with('.'); }

@@ -31,6 +31,13 @@ inline constexpr std::string_view kPartSuffix = ".part";
 /// descriptor, or -1 with `errno`.
 [[nodiscard]] int create_file(const std::filesystem::path& name);
 
+/// Writes everything and, if asked to, flushes it to the disk; false with `errno` if that fails.
+enum class Flush : bool { no, yes };
+[[nodiscard]] bool write_all(int descriptor, std::span<const std::uint8_t> bytes, Flush flush);
+
+/// Closes what was written; false with `errno` if that fails.
+[[nodiscard]] bool close_file(int descriptor) noexcept;
+
 /// Writes under a temporary name in the same directory, then renames: after an IoError neither a
 /// temporary nor a partial file remains, and a file that was there before is untouched.
 void write_file(const std::filesystem::path& path, std::span<const std::uint8_t> bytes);
@@ -39,6 +46,9 @@ void write_file(const std::filesystem::path& path, std::span<const std::uint8_t>
 /// is flushed before it is renamed, and its folder afterwards. A killed process may leave the
 /// temporary file behind; it has one name, so that the next call replaces it.
 void write_file_durably(const std::filesystem::path& path, std::span<const std::uint8_t> bytes);
+
+/// Makes the content of a file survive a crash of the machine. Throws IoError.
+void flush_file(const std::filesystem::path& path);
 
 /// Makes what was renamed in, added to or removed from a folder survive a crash of the machine; the
 /// empty path is the current folder. Throws IoError.

@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "core/check.h"
+#include "data/uninterrupted.h"
 
 namespace medley {
 namespace {
@@ -24,10 +25,8 @@ namespace {
 
 /// Never waits: a pipe without a writer would block an open() without O_NONBLOCK.
 int open_for_reading(const std::filesystem::path& path) {
-  for (;;) {
-    const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (descriptor >= 0 || errno != EINTR) return descriptor;
-  }
+  return uninterrupted(
+      [&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); });
 }
 
 }  // namespace
@@ -59,8 +58,8 @@ InputFile::~InputFile() {
 
 void InputFile::read(std::span<std::uint8_t> to) {
   while (!to.empty()) {
-    const ssize_t count = ::pread(descriptor_, to.data(), to.size(), static_cast<off_t>(position_));
-    if (count < 0 && errno == EINTR) continue;
+    const ssize_t count = uninterrupted(
+        [&] { return ::pread(descriptor_, to.data(), to.size(), static_cast<off_t>(position_)); });
     if (count < 0) fail_errno("read", name_);
     if (count == 0) fail_io(fmt::format("{} ends after {} bytes", name_, position_));
     position_ += static_cast<std::uint64_t>(count);

@@ -16,7 +16,10 @@ namespace fs = std::filesystem;
 std::vector<fs::path> list_folder(const fs::path& folder) {
   std::vector<fs::path> found;
   std::error_code problem;
-  fs::directory_iterator entry(folder, problem);
+  fs::directory_iterator entry;
+  do {
+    entry = fs::directory_iterator(folder, problem);
+  } while (problem == std::errc::interrupted);
   if (problem == std::errc::no_such_file_or_directory) return found;
   while (!problem && entry != fs::directory_iterator()) {
     found.push_back(entry->path());

@@ -14,6 +14,7 @@
 
 #include "core/check.h"
 #include "data/file.h"
+#include "data/uninterrupted.h"
 
 namespace medley {
 namespace {
@@ -30,7 +31,9 @@ class OpenFile {
  public:
   /// Follows no link and waits for no pipe.
   explicit OpenFile(const fs::path& path)
-      : fd_(::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666)) {}
+      : fd_(uninterrupted([&] {
+          return ::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
+        })) {}
   ~OpenFile() {
     if (fd_ >= 0) ::close(fd_);
   }
@@ -48,8 +51,8 @@ class OpenFile {
     std::size_t same = 0;
     while (same < content.size()) {
       const std::size_t want = std::min(block.size(), content.size() - same);
-      const ssize_t count = ::pread(fd_, block.data(), want, static_cast<off_t>(same));
-      if (count < 0 && errno == EINTR) continue;
+      const ssize_t count =
+          uninterrupted([&] { return ::pread(fd_, block.data(), want, static_cast<off_t>(same)); });
       if (count <= 0) break;
       const char* const begin = block.data();
       const char* const end = begin + count;
@@ -61,12 +64,13 @@ class OpenFile {
   }
   /// 0 or the reason why not.
   [[nodiscard]] int cut(std::size_t size) const {
-    return ::ftruncate(fd_, static_cast<off_t>(size)) == 0 ? 0 : errno;
+    const auto length = static_cast<off_t>(size);
+    return uninterrupted([&] { return ::ftruncate(fd_, length); }) == 0 ? 0 : errno;
   }
   [[nodiscard]] int write(std::string_view bytes, std::size_t at) const {
     while (!bytes.empty()) {
-      const ssize_t count = ::pwrite(fd_, bytes.data(), bytes.size(), static_cast<off_t>(at));
-      if (count < 0 && errno == EINTR) continue;
+      const ssize_t count = uninterrupted(
+          [&] { return ::pwrite(fd_, bytes.data(), bytes.size(), static_cast<off_t>(at)); });
       if (count < 0) return errno;
       bytes.remove_prefix(static_cast<std::size_t>(count));
       at += static_cast<std::size_t>(count);
@@ -74,10 +78,7 @@ class OpenFile {
     return 0;
   }
   [[nodiscard]] int flush() const {
-    while (::fsync(fd_) != 0) {
-      if (errno != EINTR) return errno;
-    }
-    return 0;
+    return uninterrupted([&] { return ::fsync(fd_); }) == 0 ? 0 : errno;
   }
 
  private:

@@ -47,7 +47,9 @@ std::vector<fs::path> files_that(bool (*are)(std::string_view name), const fs::p
 
 void remove_file(const fs::path& path) {
   std::error_code problem;
-  fs::remove(path, problem);
+  do {
+    fs::remove(path, problem);
+  } while (problem == std::errc::interrupted);
   if (problem) fail_io(fmt::format("cannot remove {}: {}", path.string(), problem.message()));
 }
 
