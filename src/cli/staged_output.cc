@@ -1,19 +1,21 @@
 #include "cli/staged_output.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <optional>
+#include <set>
 #include <string>
 #include <system_error>
 
 #include <fmt/format.h>
 
 #include "data/file.h"
+#include "data/uninterrupted.h"
 #include "medley/error.h"
 
 namespace fs = std::filesystem;
@@ -25,33 +27,90 @@ namespace {
   throw IoError(fmt::format("cannot write {}: {}", path.string(), reason));
 }
 
-void move_into_place(const fs::path& from, const fs::path& to) {
-  std::error_code problem;
-  fs::rename(from, to, problem);
-  if (problem) fail_write(to, problem.message());
+void rename_file(const fs::path& from, const fs::path& to, std::error_code& problem) {
+  do {
+    fs::rename(from, to, problem);
+  } while (problem == std::errc::interrupted);
 }
 
-/// Writes to an open stream, which may be null, and closes it; errors call it `target`.
-void write_bytes(std::FILE* file, std::span<const std::uint8_t> bytes, const fs::path& target) {
-  if (file == nullptr) fail_write(target, std::strerror(errno));
-  const bool written = std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
+/// Keeps what lies at the place of a file under a name beside that file.
+void keep_old(Move& move) {
+  std::error_code problem;
+  const fs::file_status there = fs::symlink_status(move.to, problem);
+  if (!fs::exists(there)) return;
+  if (fs::is_directory(there)) fail_write(move.to, "it is a folder");
+  const fs::path name = temporary_in(move.from.parent_path(), kPartSuffix);
+  fs::create_hard_link(move.to, name, problem);
+  // Where there are no such links, a process that is killed now leaves the place empty.
+  if (problem) rename_file(move.to, name, problem);
+  if (problem) fail_write(move.to, problem.message());
+  move.old = name;
+}
+
+/// False if it cannot be; then the old file is where it was kept.
+bool put_back(const Move& move) {
+  std::error_code problem;
+  rename_file(move.old, move.to, problem);
+  if (problem) return false;
+  fs::remove(move.old, problem);  // still there if both were names of one file
+  return true;
+}
+
+/// A place that has a new file and should not: " … is new already, …".
+std::string what_is_left(const Move& move) {
+  if (move.old.empty()) return fmt::format("; {} is new already", move.to.string());
+  return fmt::format("; {} is new already, what it was is {}", move.to.string(), move.old.string());
+}
+
+/// Undoes a move; one without an old file may not have been made yet. False if it cannot be.
+bool undo(const Move& move) {
+  if (!move.old.empty()) return put_back(move);
+  std::error_code problem;
+  if (!fs::exists(fs::symlink_status(move.from, problem))) fs::remove(move.to, problem);
+  return !problem || problem == std::errc::no_such_file_or_directory;
+}
+
+/// Whoever may not read a folder cannot open it.
+void flush_if_readable(const fs::path& folder) {
+  if (access(folder.c_str(), R_OK) == 0) flush_folder(folder);
+}
+
+/// Moves all files, which were flushed, or none.
+void move_all(std::span<Move> moves) {
+  std::set<fs::path> folders;
+  for (std::size_t i = 0; i < moves.size(); ++i) {
+    Move& move = moves[i];
+    folders.insert(move.to.has_parent_path() ? move.to.parent_path() : fs::path("."));
+    try {
+      // The last one replaces its place or leaves it: nothing after it can fail.
+      if (i + 1 < moves.size()) keep_old(move);
+      std::error_code problem;
+      rename_file(move.from, move.to, problem);
+      if (problem) fail_write(move.to, problem.message());
+    } catch (const IoError& reason) {
+      std::string left;
+      for (std::size_t k = i + 1; k-- > 0;) left += undo(moves[k]) ? "" : what_is_left(moves[k]);
+      throw IoError(reason.what() + left);
+    }
+  }
+  std::error_code ignored;
+  for (const Move& move : moves) {
+    if (!move.old.empty()) fs::remove(move.old, ignored);
+  }
+  for (const fs::path& folder : folders) flush_if_readable(folder);
+}
+
+/// Writes to an open file, which may be none (-1), and closes it; errors call it `target`.
+void write_bytes(int descriptor, std::span<const std::uint8_t> bytes, const fs::path& target,
+                 Flush flush, std::optional<fs::perms> permissions = {}) {
+  if (descriptor < 0) fail_write(target, std::strerror(errno));
+  const bool written =
+      (!permissions || fchmod(descriptor, static_cast<mode_t>(*permissions)) == 0) &&
+      write_all(descriptor, bytes, flush);
   const int problem = errno;
-  if (std::fclose(file) != 0 || !written) {
+  if (!close_file(descriptor) || !written) {
     fail_write(target, std::strerror(written ? errno : problem));
   }
-}
-
-/// A new file. One that takes the place of another has its permissions.
-void write_new(const fs::path& path, std::span<const std::uint8_t> bytes, const fs::path& target,
-               std::optional<fs::perms> permissions = {}) {
-  const int descriptor = create_file(path);
-  if (descriptor < 0) fail_write(target, std::strerror(errno));
-  if (permissions && fchmod(descriptor, static_cast<mode_t>(*permissions)) != 0) {
-    const int problem = errno;
-    close(descriptor);
-    fail_write(target, std::strerror(problem));
-  }
-  write_bytes(fdopen(descriptor, "wb"), bytes, target);
 }
 
 /// Makes `folder` and the folders above it; returns those that were new, outermost first.
@@ -72,9 +131,9 @@ fs::path folder_of(const fs::path& file) {
 }  // namespace
 
 StagedFiles::~StagedFiles() {
-  for (const auto& [from, to] : moves_) {
+  for (const Move& move : moves_) {
     std::error_code ignored;
-    fs::remove(from, ignored);
+    fs::remove(move.from, ignored);
   }
 }
 
@@ -93,17 +152,19 @@ void StagedFiles::write(const fs::path& target, std::span<const std::uint8_t> by
   std::error_code ignored;
   const fs::file_status status = fs::status(target, ignored);
   if (fs::exists(status) && !fs::is_regular_file(status)) {
-    return write_bytes(std::fopen(target.c_str(), "wb"), bytes, target);
+    const int descriptor =
+        uninterrupted([&] { return open(target.c_str(), O_WRONLY | O_CLOEXEC); });
+    return write_bytes(descriptor, bytes, target, Flush::no);
   }
   const fs::path place = fs::exists(status) ? fs::canonical(target) : target;
-  moves_.emplace_back(temporary_in(folder_of(place), kPartSuffix), place);
+  moves_.push_back({temporary_in(folder_of(place), kPartSuffix), place});
   std::optional<fs::perms> permissions;
   if (fs::exists(status)) permissions = status.permissions();
-  write_new(moves_.back().first, bytes, target, permissions);
+  write_bytes(create_file(moves_.back().from), bytes, target, Flush::yes, permissions);
 }
 
 void StagedFiles::commit() {
-  for (const auto& [from, to] : moves_) move_into_place(from, to);
+  move_all(moves_);
   moves_.clear();
 }
 
@@ -131,22 +192,33 @@ void StagedFolder::write(const fs::path& relative, std::span<const std::uint8_t>
   std::error_code problem;
   fs::create_directories(path.parent_path(), problem);
   if (problem) fail_write(target_ / relative, problem.message());
-  write_new(path, bytes, target_ / relative);
+  write_bytes(create_file(path), bytes, target_ / relative, Flush::no);
 }
 
 void StagedFolder::commit() {
+  std::vector<Move> moves;
   try {
     for (const auto& entry : fs::recursive_directory_iterator(staging_)) {
       const fs::path place = target_ / fs::relative(entry.path(), staging_);
-      if (entry.is_directory()) {
-        fs::create_directories(place);
-      } else {
-        move_into_place(entry.path(), place);
+      if (!entry.is_directory()) {
+        flush_file(entry.path());  // after all were written: a tenth of the time of each at once
+        moves.push_back({entry.path(), place});
+      } else if (fs::create_directory(place)) {
+        created_.push_back(place);
       }
     }
   } catch (const fs::filesystem_error& problem) {
     fail_write(target_, problem.code().message());
   }
+  std::ranges::sort(moves, {}, &Move::to);
+  try {
+    move_all(moves);
+  } catch (const IoError&) {
+    const auto is_kept = [](const Move& move) { return !move.old.empty() && fs::exists(move.old); };
+    if (std::ranges::any_of(moves, is_kept)) staging_.clear();  // and with it what is kept
+    throw;
+  }
+  for (const fs::path& folder : created_) flush_if_readable(folder_of(folder));
   created_.clear();
 }
 

@@ -4,15 +4,22 @@
 #include <filesystem>
 #include <span>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace medley::cli {
 
+/// Of a file to its place.
+struct Move {
+  std::filesystem::path from;
+  std::filesystem::path to;
+  std::filesystem::path old = {};  ///< where what it replaces is kept, if anything is
+};
+
 /// Output files that appear in full or not at all: they are written under temporary names in the
-/// folder they belong to, and renamed together. Whatever was not committed is removed. An existing
-/// file is replaced, the target of a symbolic link too, and its permissions are kept; what is not a
-/// plain file (/dev/null, a pipe) is written to directly.
+/// folder they belong to, flushed to the disk, and renamed together; if one cannot be, those before
+/// it become again what they were. Whatever was not committed is removed. An existing file is
+/// replaced, the target of a symbolic link too, and its permissions are kept; what is not a plain
+/// file (/dev/null, a pipe) is written to directly.
 class StagedFiles {
  public:
   StagedFiles() = default;
@@ -26,7 +33,7 @@ class StagedFiles {
   void commit();
 
  private:
-  std::vector<std::pair<std::filesystem::path, std::filesystem::path>> moves_;
+  std::vector<Move> moves_;
 };
 
 /// The same for a folder of files: they are written to a hidden folder inside `target`, which is
