@@ -76,7 +76,9 @@ RunFolder::RunFolder(fs::path folder, Existing existing)
     : folder_(std::move(folder)), existing_(existing) {
   // One that cannot be written to may hold a run that is finished.
   if (::access(folder_.c_str(), W_OK) == 0) lock();
-  if (existing == Existing::refuse && !files_that(belongs_to_run, folder_).empty()) {
+  // Listed in any case: a folder that cannot be is left before anything is written to it.
+  const bool holds_run = !files_that(belongs_to_run, folder_).empty();
+  if (existing == Existing::refuse && holds_run) {
     fail_argument(
         fmt::format("{} holds a run already; go on with it (--resume) or replace it (--overwrite)",
                     folder_.string()));

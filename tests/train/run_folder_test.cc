@@ -237,7 +237,8 @@ TEST_F(RunFolders, ThatMayNotBeReadKeepTheirRun) {
     ASSERT_EQ(chown(path_.c_str(), 65534, 65534), 0);
   }
   fs::permissions(path_, fs::perms::owner_write | fs::perms::owner_exec);
-  for (const auto existing : {RunFolder::Existing::refuse, RunFolder::Existing::overwrite}) {
+  for (const auto existing :
+       {RunFolder::Existing::refuse, RunFolder::Existing::resume, RunFolder::Existing::overwrite}) {
     EXPECT_EQ(without_rights([&] {
                 try {
                   RunFolder(path_, existing).start({{"recipe.json", "new"}});
@@ -252,6 +253,7 @@ TEST_F(RunFolders, ThatMayNotBeReadKeepTheirRun) {
   for (const char* name : {"result.json", "weights.safetensors"}) {
     EXPECT_EQ(content(path_ / name), "old");
   }
+  EXPECT_EQ(content(path_ / "recipe.json"), "{}");
 }
 
 TEST_F(RunFolders, AreOfOneRunAtATime) {
