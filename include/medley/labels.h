@@ -52,6 +52,9 @@ struct ClassMaps {
   std::span<const std::int64_t> values;
   std::int64_t count = 0;
   ImageSize size;
+  /// Takes maps of another size than the plan's: the windows of its sources cut or pad them, as
+  /// MixOptions::windows does with images. Without it such maps are refused.
+  bool windows = false;
 };
 
 /// Each output pixel takes the class of the image with the greatest weight there (a tie goes to the

@@ -68,28 +68,34 @@ def mix_vectors(plan: _core.Plan, vectors: Any) -> Any:
     return framework.adopt(_core.mix_rows(plan, framework.host(vectors)), vectors)
 
 
-def mix_class_maps(plan: _core.Plan, maps: Any, padding: int = -1) -> Any:
+def mix_class_maps(
+    plan: _core.Plan, maps: Any, padding: int = -1, *, windows: bool = False
+) -> Any:
     """Mixes per-pixel classes: the greatest weight wins.
 
-    plan: of the images. maps: integers of shape (N, H, W). Where a window leaves the image the class
-    is `padding`. Returns int64 of the same shape.
+    plan: of the images. maps: integers of shape (N, H, W), of the plan's size. Where a window leaves
+    the image the class is `padding`. windows: takes maps of another size, which the windows of the
+    plan's sources cut or pad, as in `apply`. Returns int64 of shape (len(plan), *plan.size).
     """
     check_plan(plan)
     maps = as_array(maps, "maps")
     framework = framework_of(maps)
-    return framework.adopt(_core.mix_maps(plan, framework.host(maps), padding), maps)
+    return framework.adopt(_core.mix_maps(plan, framework.host(maps), padding, windows), maps)
 
 
-def mix_class_maps_soft(plan: _core.Plan, maps: Any, num_classes: int, ignore: int = -1) -> Any:
+def mix_class_maps_soft(
+    plan: _core.Plan, maps: Any, num_classes: int, ignore: int = -1, *, windows: bool = False
+) -> Any:
     """Probability maps, float32 of shape (len(plan), num_classes, H, W), from classes.
 
-    plan: of the images. maps: integers of shape (N, H, W). Pixels of class `ignore` add nothing.
+    plan: of the images. maps: integers of shape (N, H, W), of the plan's size. Pixels of class
+    `ignore` add nothing. windows: as in `mix_class_maps`.
     """
     check_plan(plan)
     maps = as_array(maps, "maps")
     framework = framework_of(maps)
     return framework.adopt(
-        _core.mix_maps_soft(plan, framework.host(maps), num_classes, ignore), maps
+        _core.mix_maps_soft(plan, framework.host(maps), num_classes, ignore, windows), maps
     )
 
 

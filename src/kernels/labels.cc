@@ -97,6 +97,12 @@ LoweredPlan check_maps(const MixPlan& plan, const ClassMaps& in) {
                               in.size.height, in.size.width));
   }
   check_rows("class maps", in.values.size(), in.count, in.size.pixels());
+  if (!in.windows && in.size != plan.size) {
+    fail_argument(
+        fmt::format("class maps must have the plan's size, {}x{} (height x width), got {}x{}; set "
+                    "windows to have the plan cut or pad them",
+                    plan.size.height, plan.size.width, in.size.height, in.size.width));
+  }
   return lower(plan, in.count);
 }
 

@@ -110,7 +110,7 @@ struct Maps {
   ClassMaps view;
 };
 
-Maps class_maps(const py::object& maps) {
+Maps class_maps(const py::object& maps, const py::object& windows) {
   const Array array(maps, {.name = "maps"});
   if (array.shape().size() != 3) {
     throw InvalidArgument(
@@ -121,12 +121,14 @@ Maps class_maps(const py::object& maps) {
   result.view = {
       result.values,
       array.shape()[0],
-      {static_cast<std::int32_t>(array.shape()[1]), static_cast<std::int32_t>(array.shape()[2])}};
+      {static_cast<std::int32_t>(array.shape()[1]), static_cast<std::int32_t>(array.shape()[2])},
+      boolean("windows", windows)};
   return result;
 }
 
-Buffer mix_maps(const Plan& plan, const py::object& maps, const py::object& given_padding) {
-  const Maps in = class_maps(maps);
+Buffer mix_maps(const Plan& plan, const py::object& maps, const py::object& given_padding,
+                const py::object& windows) {
+  const Maps in = class_maps(maps, windows);
   const std::int64_t padding = whole("padding", given_padding);
   const ImageSize size = plan.plan().size;
   Buffer out(Element::i64, {plan.count(), size.height, size.width});
@@ -136,8 +138,8 @@ Buffer mix_maps(const Plan& plan, const py::object& maps, const py::object& give
 }
 
 Buffer mix_maps_soft(const Plan& plan, const py::object& maps, const py::object& wanted,
-                     const py::object& given_ignore) {
-  const Maps in = class_maps(maps);
+                     const py::object& given_ignore, const py::object& windows) {
+  const Maps in = class_maps(maps, windows);
   const std::int64_t num_classes = class_count(wanted);
   const std::int64_t ignore = whole("ignore", given_ignore);
   const ImageSize size = plan.plan().size;
@@ -192,9 +194,10 @@ void bind_labels(py::module_& module) {
   module.def("soft", &soft, py::arg("classes"), py::arg("weights"), py::arg("num_classes"),
              py::arg("smoothing") = 0.0);
   module.def("mix_rows", &mix_rows, py::arg("plan"), py::arg("vectors"));
-  module.def("mix_maps", &mix_maps, py::arg("plan"), py::arg("maps"), py::arg("padding") = -1);
+  module.def("mix_maps", &mix_maps, py::arg("plan"), py::arg("maps"), py::arg("padding") = -1,
+             py::arg("windows") = false);
   module.def("mix_maps_soft", &mix_maps_soft, py::arg("plan"), py::arg("maps"),
-             py::arg("num_classes"), py::arg("ignore") = -1);
+             py::arg("num_classes"), py::arg("ignore") = -1, py::arg("windows") = false);
 }
 
 }  // namespace medley::python

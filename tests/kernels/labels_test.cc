@@ -299,6 +299,16 @@ TEST(MixClassMaps, GoThroughWindows) {
   EXPECT_THAT(mapped(plan, {kMaps, 2, {1, 3}}, 255), ElementsAre(255, 0, 2));
 }
 
+TEST(MixClassMaps, OfAnotherSizeNeedWindows) {
+  const MixPlan plan = plan_of({1, 2}, BoxMask{0, 1, 1, 1, 0, 1});
+  const auto refused = ThrowsMessage<InvalidArgument>(
+      HasSubstr("class maps must have the plan's size, 1x2 (height x width), got 1x3"));
+  EXPECT_THAT([&] { (void)mapped(plan, {kMaps, 2, {1, 3}}); }, refused);
+  EXPECT_THAT([&] { (void)mapped_soft(plan, {kMaps, 2, {1, 3}}, 3); }, refused);
+  EXPECT_THAT(mapped(plan, {kMaps, 2, {1, 3}, true}), ElementsAre(0, 2));
+  EXPECT_THAT(mapped(plan, {kMaps, 3, {2, 1}, true}, 9), ElementsAre(0, 9));
+}
+
 TEST(MixClassMaps, CannotFollowAResampledPartner) {
   MixPlan plan = plan_of({1, 3}, BoxMask{0, 1, 1, 2, 0, 1});
   plan.entries[0].resample = Resample::nearest;

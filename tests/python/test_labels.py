@@ -98,6 +98,16 @@ def test_labels_are_one_per_image(labels):
 def test_class_maps_have_the_size_of_the_images():
     with pytest.raises(ValueError, match="size of the images, 32x32, got 31x32"):
         medley.NoMix()(random_images((2, 1, 32, 32)), np.zeros((2, 31, 32), np.int64))
+    plan = medley.NoMix().plan(batch=2, size=(2, 3))
+    maps = np.arange(12).reshape(2, 3, 2)
+    for call in (medley.mix_class_maps, lambda *a, **k: medley.mix_class_maps_soft(*a, 12, **k)):
+        with pytest.raises(ValueError, match="plan's size, 2x3 .*, got 3x2; set windows"):
+            call(plan, maps)
+        assert call(plan, maps, windows=True).shape[-2:] == (2, 3)
+    assert np.array_equal(
+        medley.mix_class_maps(plan, maps, windows=True), [[[0, 1, -1], [2, 3, -1]],
+                                                          [[6, 7, -1], [8, 9, -1]]]
+    )
 
 
 def test_vectors_are_mixed():
