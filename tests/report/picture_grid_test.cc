@@ -44,7 +44,7 @@ TEST(PictureGrid, HasAsManyPicturesAsThereIsRoomFor) {
   };
   EXPECT_EQ(size(3, 5, 6), (ImageSize{21, 50}));
   EXPECT_EQ(size(20, 5, 6), (ImageSize{3 * 13 + 8, 8 * 14 + 8}));
-  EXPECT_EQ(size(4, 2, 20000), (ImageSize{2 * 10 + 8, 3 * 20008 + 8}));
+  EXPECT_EQ(size(4, 2, 20000), (ImageSize{4 * 10 + 8, 20008 + 8}));
   EXPECT_EQ(size(4, 20000, 2), (ImageSize{20016, 4 * 10 + 8}));
   EXPECT_EQ(size(1, 1, 70000).pixels(), 0);
   EXPECT_EQ(draw_grid({}).size.pixels(), 0);
