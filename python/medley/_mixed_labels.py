@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import chain
-from typing import Any, Iterator
+from typing import Any, Iterator, TYPE_CHECKING
 
 from . import _core
 from ._arrays import Torch, framework_of, on_host
@@ -89,6 +89,21 @@ class MixedLabels:
     def shape(self) -> tuple[int]:
         """(N,): a label per sample."""
         return (len(self),)
+
+    def size(self, dim: int | None = None) -> Any:
+        """The shape as that of tensors; with dim, which is 0 or -1, the number of samples."""
+        if dim not in (None, 0, -1):
+            raise IndexError(f"dim of mixed labels must be 0 or -1, got {dim!r}")
+        return self.shape if dim is None else len(self)
+
+    if not TYPE_CHECKING:  # to a checker every name would be there
+
+        def __getattr__(self, name):
+            raise AttributeError(
+                f"mixed labels have no {name}, since they are no array: y.soft(num_classes) is one, "
+                "and so are y.y_a, y.y_b and y.weight; medley.torch.accuracy(logits, y) counts "
+                "predictions"
+            )
 
     def soft(self, num_classes: int | None = None, smoothing: float = 0.0) -> Any:
         """Rows of probabilities, float32 of shape (N, num_classes).

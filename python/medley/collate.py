@@ -209,7 +209,7 @@ class _InOrder(Places, data.SequentialSampler):  # type: ignore[misc]
 class _Shuffled(Places, data.RandomSampler):  # type: ignore[misc]
     data_source: Sequence[int]
     replacement = False
-    generator: Any = None  # of the order's seed
+    generator: Any = None  # that the order's seed is drawn from
 
     def __init__(self, sampler: int, *args: Any, **kwargs: Any) -> None:
         Places.__init__(self, sampler, *args, **kwargs)
@@ -354,7 +354,8 @@ class Loader(data.DataLoader):
     batch_size, shuffle, drop_last, sampler, batch_sampler, collate_fn and other options: those of
         torch.utils.data.DataLoader. The order of a shuffle follows from (seed, epoch); a sampler
         with `set_epoch` is told the epoch.
-    seed: of the shuffle, default the mixer's if it was given one.
+    seed: of the shuffle. By default it is drawn from `generator=` if there is one, else it is the
+        mixer's if that was given one, else drawn from PyTorch's generator.
     rank, world_size: share the batches of one process, see `Places`; not with a batch_sampler, or
         where Lightning or Accelerate share them.
     labels_getter: where the labels of a batch are, as in `medley.torchvision.Mixed`.
@@ -419,20 +420,23 @@ class Loader(data.DataLoader):
             return
         if sampler is not None and shuffle:
             raise ValueError("sampler gives the order: shuffle does not go with it")
-        if seed is None:
+        if seed is None and options.get("generator") is None:
             seed = _given_seed(mix)
+        places = (Places if sampler is not None else _Shuffled if shuffle else _InOrder)(
+            len(dataset) if sampler is None else sampler,
+            batch_size,
+            shuffle=bool(shuffle),
+            drop_last=drop_last,
+            seed=seed,
+            rank=rank,
+            world_size=world_size,
+        )
+        if isinstance(places, _Shuffled):
+            places.generator = options.get("generator")
         super().__init__(
             tagged,
             batch_size,
-            sampler=(Places if sampler is not None else _Shuffled if shuffle else _InOrder)(
-                len(dataset) if sampler is None else sampler,
-                batch_size,
-                shuffle=bool(shuffle),
-                drop_last=drop_last,
-                seed=seed,
-                rank=rank,
-                world_size=world_size,
-            ),
+            sampler=places,
             drop_last=drop_last,
             collate_fn=collate,
             **options,

@@ -144,6 +144,20 @@ def test_iterations_go_through_the_epochs(expected):
     assert same([(x, y.classes, y.weights) for x, y in again], expected[1])
 
 
+@pytest.mark.parametrize("options", [{}, {"seed": 3}], ids=["no seed", "seed"])
+def test_a_generator_decides_the_order(options):
+    def order(generator_seed, **others):
+        generator = torch.Generator().manual_seed(generator_seed)
+        mix = medley.NoMix(**options)
+        source = Loader(Numbers(), mix, 22, shuffle=True, generator=generator, **others)
+        return [x[:, 0, 0, 0].tolist() for _ in range(2) for x, _ in source]
+
+    first, second = order(1)
+    assert first != second and [first, second] == order(1) == order(1, num_workers=1)
+    assert first != order(2)[0]
+    assert order(1, seed=5) == order(2, seed=5)
+
+
 @pytest.mark.parametrize("workers", [0, 2])
 def test_samplers_and_dicts(workers):
     sampler = torch.utils.data.WeightedRandomSampler([1.0] * 4 + [0.0] * 18, 15)

@@ -81,9 +81,10 @@ def test_the_errors_of_the_guide_are_errors():
         lambda: mix(list(images)),
         lambda: mix(images.clone().requires_grad_()),
         lambda: labels == y,
+        lambda: labels.eq(y.view_as(labels)),
         lambda: y.soft(),
     ):
-        with pytest.raises((TypeError, ValueError)) as caught:
+        with pytest.raises((TypeError, ValueError, AttributeError)) as caught:
             use()
         said.append(str(caught.value))
     shown = re.findall(r"^\| `([^`]* [^`]*)` \|", section("If something goes wrong"), re.M)

@@ -218,6 +218,20 @@ def test_labels_of_tensors_index_and_move():
             y.cuda()
 
 
+def test_sizes_are_those_of_tensors_of_classes():
+    y = mixed()
+    assert y.size() == (6,) and y.size(0) == y.size(-1) == y.size(dim=0) == 6
+    with pytest.raises(IndexError, match="dim of mixed labels must be 0 or -1, got 1"):
+        y.size(1)
+
+
+@pytest.mark.parametrize("name", ["view_as", "unsqueeze", "long", "float", "argmax", "ndim", "item"])
+def test_what_only_tensors_have_is_refused_with_what_to_write(name):
+    with pytest.raises(AttributeError, match=f"mixed labels have no {name}, .* y.soft.*accuracy"):
+        getattr(mixed(), name)
+    assert not hasattr(mixed(), name)
+
+
 @pytest.mark.parametrize("labels", [torch.arange(6)[:, None], torch.eye(6, dtype=torch.int64),
                                     torch.eye(6) > 0])
 def test_tensors_of_other_labels(labels):
