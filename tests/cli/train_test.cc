@@ -462,8 +462,9 @@ TEST_F(Train, SweepsSkipWhatIsFinished) {
                                     "--format",  "csv",        "--out",   path("all")};
   const Outcome first = medley(sweep);
   ASSERT_EQ(first.code, 0) << first.err;
-  EXPECT_THAT(first.out,
-              StartsWith("model,method,seeds,test_top1_mean,test_top1_std\nresnet8,none,2,"));
+  EXPECT_THAT(
+      first.out,
+      StartsWith("model,method,seeds,test_top1_mean,test_top1_std,failed\nresnet8,none,2,"));
   EXPECT_THAT(first.err, Not(HasSubstr("resume")));
   EXPECT_THAT(first.err, AllOf(HasSubstr("none seed 1: test "), HasSubstr("; 1 of 4 runs done, "),
                                HasSubstr(" left\n"), HasSubstr("; 4 of 4 runs done\n")));
@@ -511,6 +512,38 @@ TEST_F(Train, RunsSideBySideGiveWhatTheyGiveAlone) {
     EXPECT_EQ(read_file(path("one/" + run + "/weights.safetensors")),
               read_file(path("many/" + run + "/weights.safetensors")));
   }
+}
+
+TEST_F(Train, SweepsGoOnWithoutRunsThatFail) {
+  fs::create_directories(folder_ / "all/mixup-seed1");
+  const RunFolder holder(path("all/mixup-seed1"), RunFolder::Existing::resume);
+  const Arguments sweep = Arguments{"sweep"} + Arguments(kSmall.begin(), kSmall.end() - 2) +
+                          Arguments{"--seeds", "1,2", "--out", path("all"), "--quiet"};
+  const Outcome text = medley(sweep + Arguments{"--methods", "mixup,none"});
+  EXPECT_EQ(text.code, 1);
+  EXPECT_THAT(text.err, AllOf(HasSubstr("error: mixup seed 1 failed: "), HasSubstr("is in use by"),
+                              HasSubstr("error: 1 of 4 runs failed")));
+  EXPECT_THAT(text.out, AllOf(HasSubstr(" (1 of 2 failed)\nnone "), HasSubstr("    2  ")));
+  const Outcome json = medley(sweep + Arguments{"--methods", "mixup,none", "--json"});
+  EXPECT_EQ(json.code, 1);
+  const auto methods = json.json()["methods"];
+  EXPECT_TRUE(methods[0]["test_top1"][0].is_null());
+  EXPECT_EQ(methods[0]["test_top1"][1], methods[0]["mean"]);
+  EXPECT_TRUE(methods[1]["test_top1"][0].is_number());
+}
+
+TEST_F(Train, SweepsOfDivergingRunsHaveATableAllTheSame) {
+  const Outcome outcome = medley(Arguments{"sweep"} + Arguments(kSmall.begin(), kSmall.end() - 2) +
+                                 Arguments{"--methods", "none,mixup", "--lr", "1e30", "--schedule",
+                                           "constant", "--format", "csv", "--out", path("all")});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_EQ(outcome.out,
+            "model,method,seeds,test_top1_mean,test_top1_std,failed\n"
+            "resnet8,none,0,,,1\nresnet8,mixup,0,,,1\n");
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("none seed 1 failed: the loss became"),
+                                 HasSubstr("mixup seed 1 failed: the loss became"),
+                                 HasSubstr("error: 2 of 2 runs failed")));
+  EXPECT_THAT(names("all"), Not(Contains("curves.png")));
 }
 
 TEST_F(Train, SweepsThatCannotBeAreRefused) {
