@@ -354,6 +354,32 @@ TEST_F(Train, ReadsFoldersOfImages) {
   EXPECT_THAT(eval.err, AllOf(HasSubstr("left out: "), HasSubstr("odd/0.jpg")));
 }
 
+TEST_F(Train, TestPicturesFollowTheImageSize) {
+  for (int i = 0; i < 12; ++i) {
+    const fs::path folder = folder_ / "data" / (i < 8 ? "train" : "val") / (i % 2 == 0 ? "a" : "b");
+    fs::create_directories(folder);
+    write_jpeg(folder / (std::to_string(i) + ".jpg"), i, 30, 40);
+  }
+  const Arguments common = {"train", "--data", "folder:" + path("data"), "--epochs", "1", "--batch",
+                            "4",     "--out"};
+  const auto test_resize = [&](const std::string& run) {
+    return nlohmann::json::parse(read_file(path(run + "/recipe.json")))["test_resize"];
+  };
+  const Outcome chosen = medley(common + Arguments{path("a"), "--image-size", "16"});
+  ASSERT_EQ(chosen.code, 0) << chosen.err;
+  EXPECT_EQ(test_resize("a"), 18);
+  EXPECT_THAT(chosen.err, HasSubstr("note: test pictures are resized to 18, 8/7 of --image-size"));
+  const Outcome given =
+      medley(common + Arguments{path("b"), "--image-size", "16", "--test-resize", "24"});
+  ASSERT_EQ(given.code, 0) << given.err;
+  EXPECT_EQ(test_resize("b"), 24);
+  EXPECT_THAT(given.err, Not(HasSubstr("resized")));
+  const Outcome resumed =
+      medley({"train", "--out", path("b"), "--resume", "--image-size", "16", "--epochs", "2"});
+  EXPECT_EQ(resumed.code, 0) << resumed.err;
+  EXPECT_EQ(test_resize("b"), 24);
+}
+
 TEST_F(Train, EvalMeasuresWhatWasTrained) {
   ASSERT_EQ(train("run").code, 0);
   const Arguments eval = {"eval", "--data", kSmall[1], "--checkpoint"};

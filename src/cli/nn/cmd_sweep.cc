@@ -198,6 +198,7 @@ int run(const SweepCommand& command) {
   if (!command.models.empty() && command.recipe.given("model")) {
     print_note("--model is not used beside --models", command.output.quiet);
   }
+  command.recipe.note_test_resize(options.common.recipe, command.data, command.output.quiet);
   const ImageData data = command.data.open();
   watch_interrupts();
   std::vector<GridRun> runs = runs_of(command);

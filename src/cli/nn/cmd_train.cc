@@ -107,6 +107,7 @@ int run(TrainCommand& command) {
   options.checkpoint_minutes = command.checkpoints.minutes;
   nn::check_options(options);
   command.recipe.note_unused({options.recipe.mix.method}, command.output.quiet);
+  command.recipe.note_test_resize(options.recipe, command.data, command.output.quiet);
   const ImageData data = command.data.open();
   using Lines = TrainConsole::Lines;
   TrainConsole console(options.recipe.mix.method, options.recipe.epochs,
