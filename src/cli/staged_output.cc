@@ -1,5 +1,7 @@
 #include "cli/staged_output.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -7,9 +9,12 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <optional>
+#include <exception>
 #include <string>
+#include <string_view>
 #include <system_error>
+#include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -41,17 +46,41 @@ void write_bytes(std::FILE* file, std::span<const std::uint8_t> bytes, const fs:
   }
 }
 
-/// A new file. One that takes the place of another has its permissions.
-void write_new(const fs::path& path, std::span<const std::uint8_t> bytes, const fs::path& target,
-               std::optional<fs::perms> permissions = {}) {
-  const int descriptor = create_file(path);
-  if (descriptor < 0) fail_write(target, std::strerror(errno));
-  if (permissions && fchmod(descriptor, static_cast<mode_t>(*permissions)) != 0) {
-    const int problem = errno;
-    close(descriptor);
-    fail_write(target, std::strerror(problem));
+/// Keeps a part from being taken for one that was left behind, where the file system has locks.
+/// False if somebody has just done so, before it was locked.
+bool hold(int part) {
+  while (flock(part, LOCK_EX) != 0) {
+    if (errno != EINTR) return true;
   }
-  write_bytes(fdopen(descriptor, "wb"), bytes, target);
+  struct stat status {};
+  return fstat(part, &status) != 0 || status.st_nlink > 0;
+}
+
+/// A new file or folder with a temporary name, and its descriptor, which holds it. Errors call it
+/// `target`.
+std::pair<fs::path, int> make_part(const fs::path& folder, fs::file_type type,
+                                   const fs::path& target) {
+  for (;;) {
+    const fs::path path = temporary_in(folder, kPartSuffix);
+    int part = -1;
+    if (type == fs::file_type::regular) {
+      part = create_file(path);
+    } else if (mkdir(path.c_str(), 0777) == 0) {
+      part = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    }
+    if (part < 0) fail_write(target, std::strerror(errno));
+    if (hold(part)) return {path, part};
+    close(part);
+  }
+}
+
+/// ".medley-" and ".part" around the digits that temporary_in() draws.
+bool is_part_name(std::string_view name) {
+  constexpr std::size_t kDigits = 16;
+  return name.size() == kTemporaryPrefix.size() + kDigits + kPartSuffix.size() &&
+         name.starts_with(kTemporaryPrefix) && name.ends_with(kPartSuffix) &&
+         name.substr(kTemporaryPrefix.size(), kDigits).find_first_not_of("0123456789abcdef") ==
+             std::string_view::npos;
 }
 
 /// Makes `folder` and the folders above it; returns those that were new, outermost first.
@@ -71,10 +100,25 @@ fs::path folder_of(const fs::path& file) {
 
 }  // namespace
 
+void remove_dead_parts(const fs::path& folder) noexcept {
+  try {
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+      if (!is_part_name(entry.path().filename().string())) continue;
+      const int part = open(entry.path().c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+      if (part < 0) continue;
+      std::error_code ignored;
+      if (flock(part, LOCK_EX | LOCK_NB) == 0) fs::remove_all(entry.path(), ignored);
+      close(part);
+    }
+  } catch (const std::exception&) {  // the rest stays for the next
+  }
+}
+
 StagedFiles::~StagedFiles() {
-  for (const auto& [from, to] : moves_) {
+  for (const Move& move : moves_) {
     std::error_code ignored;
-    fs::remove(from, ignored);
+    fs::remove(move.from, ignored);
+    close(move.lock);
   }
 }
 
@@ -96,14 +140,19 @@ void StagedFiles::write(const fs::path& target, std::span<const std::uint8_t> by
     return write_bytes(std::fopen(target.c_str(), "wb"), bytes, target);
   }
   const fs::path place = fs::exists(status) ? fs::canonical(target) : target;
-  moves_.emplace_back(temporary_in(folder_of(place), kPartSuffix), place);
-  std::optional<fs::perms> permissions;
-  if (fs::exists(status)) permissions = status.permissions();
-  write_new(moves_.back().first, bytes, target, permissions);
+  remove_dead_parts(folder_of(place));
+  const auto [name, part] = make_part(folder_of(place), fs::file_type::regular, target);
+  moves_.push_back({name, place, part});
+  // One that takes the place of another has its permissions.
+  if (fs::exists(status) && fchmod(part, static_cast<mode_t>(status.permissions())) != 0) {
+    fail_write(target, std::strerror(errno));
+  }
+  write_bytes(fdopen(dup(part), "wb"), bytes, target);
 }
 
 void StagedFiles::commit() {
-  for (const auto& [from, to] : moves_) move_into_place(from, to);
+  for (const Move& move : moves_) move_into_place(move.from, move.to);
+  for (const Move& move : moves_) close(move.lock);
   moves_.clear();
 }
 
@@ -116,11 +165,14 @@ void write_staged(const fs::path& target, std::span<const std::uint8_t> bytes) {
 StagedFolder::StagedFolder(const fs::path& target) : target_(target) {
   try {
     created_ = make_folders(target);
-    staging_ = temporary_in(target, kPartSuffix);
-    fs::create_directory(staging_);
+    remove_dead_parts(target);
+    std::tie(staging_, lock_) = make_part(target, fs::file_type::directory, target);
   } catch (const fs::filesystem_error& problem) {
     clean_up();
     fail_write(target, problem.code().message());
+  } catch (const IoError&) {
+    clean_up();
+    throw;
   }
 }
 
@@ -131,7 +183,7 @@ void StagedFolder::write(const fs::path& relative, std::span<const std::uint8_t>
   std::error_code problem;
   fs::create_directories(path.parent_path(), problem);
   if (problem) fail_write(target_ / relative, problem.message());
-  write_new(path, bytes, target_ / relative);
+  write_bytes(std::fopen(path.c_str(), "wbx"), bytes, target_ / relative);
 }
 
 void StagedFolder::commit() {
@@ -153,6 +205,7 @@ void StagedFolder::commit() {
 void StagedFolder::clean_up() noexcept {
   std::error_code ignored;
   if (!staging_.empty()) fs::remove_all(staging_, ignored);
+  if (lock_ >= 0) close(std::exchange(lock_, -1));
   // Innermost first; one that something else was put into stays.
   for (std::size_t i = created_.size(); i-- > 0;) fs::remove(created_[i], ignored);
 }
