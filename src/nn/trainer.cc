@@ -21,6 +21,7 @@
 #include "data/file.h"
 #include "medley/data/image.h"
 #include "medley/error.h"
+#include "medley/nn/models.h"
 #include "nn/batch_picture.h"
 #include "nn/engine.h"
 #include "nn/last_batch.h"
@@ -539,6 +540,7 @@ void check_options(const TrainOptions& options) {
         "to train with the draws of this program",
         options.recipe.draws, kDrawsVersion));
   }
+  check_model(options.recipe.model);
   check_threads(options.threads);
   if (options.checkpoint_epochs < 1) {
     fail_argument(fmt::format("checkpoint_epochs must be >= 1, got {}", options.checkpoint_epochs));

@@ -311,6 +311,10 @@ TEST_F(Train, WrongArgumentsAreOneSentenceAndCodeTwo) {
     EXPECT_EQ(outcome.code, 2) << text << outcome.err;
     EXPECT_THAT(outcome.err, HasSubstr(text));
   }
+  EXPECT_THAT(
+      medley({"train", "--model", "resnet9", "--data", "idx:nowhere", "--out", path("run")}).err,
+      HasSubstr("did you mean \"resnet8\"?"))
+      << "before the data are read";
   EXPECT_EQ(medley({"train", "--data", "cifar:x", "--out", path("run")}).code, 2);
   EXPECT_EQ(medley({"train", "--data", "cifar100:" + path("x"), "--out", path("run")}).code, 1);
   EXPECT_THAT(names(), Not(Contains("run")));

@@ -162,7 +162,7 @@ void check(const SweepCommand& command, nn::TrainOptions common) {
     common.recipe.mix.method = method;
     nn::check_options(common);
   }
-  for (const std::string& model : command.models) (void)nn::parameter_count(model, 2);
+  for (const std::string& model : command.models) nn::check_model(model);
   refuse_repeats("--methods", command.methods);
   refuse_repeats("--models", command.models);
   refuse_repeats("--seeds", command.seeds);
