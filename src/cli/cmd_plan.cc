@@ -77,6 +77,13 @@ MixPlan draw(const PlanCommand& command) {
     throw InvalidArgument(fmt::format("count must be > 0, got {}", *command.count));
   }
   const MixPolicy policy = command.policy.policy();
+  if (policy.classes != ClassRule::any && labels.empty()) {
+    throw InvalidArgument(
+        "--same-class and --other-class need the classes of the images: --labels FILE");
+  }
+  if (policy.pairing == Pairing::dataset && command.dataset_size == 0) {
+    throw InvalidArgument("--pairing dataset needs the number of images: --dataset-size N");
+  }
   const Sampler sampler(policy, command.size, command.seed);
   if (command.masks && (command.output.json || !command.output_file.empty())) {
     const std::int64_t count = command.count.value_or(command.batch);

@@ -152,6 +152,11 @@ class Run {
   }
 
   [[nodiscard]] bool start() {
+    if (recipe_.batch > data_.train.count()) {
+      observer_.on_note(
+          fmt::format("a batch of {} is more than the {} training images: a step has all",
+                      recipe_.batch, data_.train.count()));
+    }
     check_last_batch(data_, recipe_, loader_);
     make_engine();
     const std::filesystem::path file = weights_to_start_from();

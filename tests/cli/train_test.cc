@@ -284,6 +284,12 @@ TEST_F(Train, StartsFromWeights) {
   EXPECT_THAT(other.err, HasSubstr("weights.safetensors"));
 }
 
+TEST_F(Train, CheckpointsAreNoWeights) {
+  const Outcome outcome = train("run", {"--weights", path("checkpoint-0000000001.medley")});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("--weights must be a .safetensors file, got the checkpoint"));
+}
+
 TEST_F(Train, DivergingIsSaidInOneSentence) {
   const Outcome outcome = train("run", {"--lr", "1e30", "--schedule", "constant"});
   EXPECT_EQ(outcome.code, 1);
@@ -301,7 +307,7 @@ TEST_F(Train, WrongArgumentsAreOneSentenceAndCodeTwo) {
       {{"--test-resize", "100"}, "test_resize"},
       {{"--resume", "--overwrite"}, "exclude each other"},
       {{"--checkpoint-epochs", "0"}, "checkpoint_epochs"},
-      {{"--device", "cuda"}, "cpu"},
+      {{"--weight_decay", "0"}, "did you mean \"--weight-decay\"?"},
       {{"--recipe", "/"}, "no recipe"},
       {{"--threads", "5000"}, "threads must be in [0, 4096]"},
       {{"--threads", "-1"}, "threads must be in [0, 4096]"},
@@ -318,6 +324,20 @@ TEST_F(Train, WrongArgumentsAreOneSentenceAndCodeTwo) {
   EXPECT_EQ(medley({"train", "--data", "cifar:x", "--out", path("run")}).code, 2);
   EXPECT_EQ(medley({"train", "--data", "cifar100:" + path("x"), "--out", path("run")}).code, 1);
   EXPECT_THAT(names(), Not(Contains("run")));
+}
+
+TEST_F(Train, AMissingDeviceOrEngineIsAFailure) {
+  if (medley({"info", "--json"}).json()["backends"].size() > 2) GTEST_SKIP() << "may have a GPU";
+  const Outcome gpu = train("run", {"--device", "cuda"});
+  EXPECT_EQ(gpu.code, 1);
+  EXPECT_THAT(gpu.err, HasSubstr("use --device cpu"));
+}
+
+TEST_F(Train, LargeBatchesAreNoted) {
+  const Outcome outcome = medley(
+      {"train", "--data", kSmall[1], "--epochs", "1", "--batch", "1000000", "--out", path("run")});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("a batch of 1000000 is more than the 40 training images"));
 }
 
 TEST_F(Train, ReadsFoldersOfImages) {
@@ -402,6 +422,11 @@ TEST_F(Train, EvalMeasuresWhatWasTrained) {
   const auto metrics = nlohmann::json::parse(last.substr(last.find('\n') + 1));
   EXPECT_EQ(report["top1"], metrics["test_top1"]);
   EXPECT_EQ(medley(eval + Arguments{path("nothing.medley")}).code, 1);
+  EXPECT_THAT(medley(eval + Arguments{path("none.safetensors")}).err,
+              HasSubstr("there is no file " + path("none.safetensors")));
+  fs::copy(path("run/weights.safetensors"), path("w.safetensors"));
+  EXPECT_THAT(medley(eval + Arguments{path("w.safetensors")}).err,
+              HasSubstr("w.safetensors needs the recipe.json of its run beside it"));
   const Outcome nowhere =
       medley(eval + Arguments{path("run/weights.safetensors"), "--confusion", path("no/c.png")});
   EXPECT_EQ(nowhere.code, 1);

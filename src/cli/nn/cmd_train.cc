@@ -89,6 +89,12 @@ void take_from_folder(TrainCommand& command) {
 }
 
 int run(TrainCommand& command) {
+  if (command.weights.ends_with(".medley")) {
+    throw InvalidArgument(fmt::format(
+        "--weights must be a .safetensors file, got the checkpoint {}; a finished run has "
+        "weights.safetensors, and --resume goes on from checkpoints",
+        command.weights));
+  }
   const RunFolder::Existing existing = command.checkpoints.existing();
   if (existing == RunFolder::Existing::resume) take_from_folder(command);
   nn::TrainOptions options;

@@ -102,7 +102,7 @@ void DataOptions::note_left_out(const ImageData& images, bool quiet) {
 nn::Device DataOptions::device() const {
   const bool gpu = device_word != "cpu" && nn::is_available(nn::Device::cuda);
   if (device_word == "cuda" && !gpu) {
-    throw InvalidArgument(
+    throw CudaError(
         "--device cuda needs a build with CUDA and a GPU, and one of them is missing; use "
         "--device cpu");
   }
