@@ -19,6 +19,7 @@
 #include "medley/data/image.h"
 #include "medley/data/synthetic.h"
 #include "medley/error.h"
+#include "medley/policy.h"
 #include "medley/report/contact_sheet.h"
 #include "medley/report/demo_page.h"
 
@@ -40,6 +41,9 @@ struct DemoCommand {
   ContactSheetOptions sheet;
   bool page = false;
 };
+
+/// Pictures that a sheet shows: those that nmixup mixes.
+std::size_t most_shown() { return static_cast<std::size_t>(MixPolicy{}.n); }
 
 /// Pictures to try commands with, by the names of their files.
 std::vector<std::pair<std::string, Image>> drawn_pictures() {
@@ -74,6 +78,11 @@ int run(DemoCommand& command) {
     sheet.sources.push_back(read_image(path, {.exif = true}));
   }
   const std::vector<SheetRow> rows = default_sheet_rows();
+  if (command.inputs.size() > most_shown()) {
+    print_note(
+        fmt::format("the first {} of {} pictures are shown", most_shown(), command.inputs.size()),
+        command.output.quiet);
+  }
   nlohmann::ordered_json report = {{"schema", "medley.demo/1"}, {"seed", sheet.seed}};
   const fs::path folder = command.folder;
   const fs::path sheet_name = "contact_sheet.png";

@@ -14,8 +14,11 @@
 #include "cli/options.h"
 #include "cli/output_options.h"
 #include "cli/policy_options.h"
+#include "core/check.h"
 #include "medley/backend.h"
 #include "medley/error.h"
+#include "medley/policy.h"
+#include "plan/check_policy.h"
 
 namespace medley::cli {
 namespace {
@@ -59,6 +62,8 @@ void fill_common(const MixCommand& command, MixRequest& request) {
   request.mix = command.backend.mix;
   request.json = command.output.json;
   request.quiet = command.output.quiet;
+  check_policy(request.policy, get_method(request.policy.method));
+  check_threads(request.mix.threads);
   note_unused(command.policy, request.policy.method, request.quiet);
 }
 
@@ -86,6 +91,11 @@ void run_folder(MixCommand& command) {
   if (request.output.empty() || !command.count) {
     throw InvalidArgument(
         fmt::format("mixing the folder {} needs --out DIR and --count N", command.inputs.front()));
+  }
+  if (request.labels_file.empty() &&
+      (command.policy.given("--same-class") || command.policy.given("--other-class"))) {
+    throw InvalidArgument(
+        "--same-class and --other-class need the classes of the images: --labels FILE");
   }
   request.input = command.inputs.front();
   request.count = *command.count;

@@ -10,6 +10,7 @@
 #include "cli/console.h"
 #include "cli/help_format.h"
 #include "cli/input_files.h"
+#include "cli/memory.h"
 #include "cli/options.h"
 #include "cli/output_options.h"
 #include "cli/plan_table.h"
@@ -26,6 +27,11 @@ constexpr const char* kFooter =
     "Examples:\n"
     "  medley plan --method hmix --batch 8 --height 32 --width 48 --seed 7\n"
     "  medley plan --method cutmix --pairing dataset --dataset-size 50000 --batch 4 --json";
+
+/// Of a pixel of a mask as JSON, at least, measured: as a JSON value and text; and of one mask
+/// while it is made.
+constexpr double kBytesOfMaskPixel = 26;
+constexpr double kBytesOfMaskInHand = 30;
 
 struct PlanCommand {
   PolicyOptions policy;
@@ -70,7 +76,23 @@ MixPlan draw(const PlanCommand& command) {
   if (command.count && *command.count < 1) {
     throw InvalidArgument(fmt::format("count must be > 0, got {}", *command.count));
   }
-  const Sampler sampler(command.policy.policy(), command.size, command.seed);
+  const MixPolicy policy = command.policy.policy();
+  if (policy.classes != ClassRule::any && labels.empty()) {
+    throw InvalidArgument(
+        "--same-class and --other-class need the classes of the images: --labels FILE");
+  }
+  if (policy.pairing == Pairing::dataset && command.dataset_size == 0) {
+    throw InvalidArgument("--pairing dataset needs the number of images: --dataset-size N");
+  }
+  const Sampler sampler(policy, command.size, command.seed);
+  if (command.masks && (command.output.json || !command.output_file.empty())) {
+    const std::int64_t count = command.count.value_or(command.batch);
+    require_memory(static_cast<double>(command.size.pixels()) *
+                       (kBytesOfMaskPixel * static_cast<double>(count) + kBytesOfMaskInHand),
+                   fmt::format("the masks of {} of {}x{} (height x width) as JSON",
+                               samples_text(static_cast<std::size_t>(count)), command.size.height,
+                               command.size.width));
+  }
   PlanRequest request;
   request.batch = command.batch;
   request.first = command.first;

@@ -1,8 +1,12 @@
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
+#include <string>
 #include <string_view>
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include "cli/command.h"
@@ -42,9 +46,14 @@ void bound_spinning() {
 /// Becomes the training program; returns only if there is none.
 int become_training_program(char** argv) {
   bound_spinning();
-  execv(medley::cli::training_program().c_str(), argv);
-  medley::cli::print_error(
-      "this build has no training engine: build it with -DMEDLEY_BUILD_NN=ON (needs LibTorch)");
+  const std::string program = medley::cli::training_program().string();
+  execv(program.c_str(), argv);
+  const bool missing = errno == ENOENT;
+  medley::cli::print_error(fmt::format(
+      "the training engine {} {}", program,
+      missing ? "is not there: copy it beside medley, or build it with -DMEDLEY_BUILD_NN=ON (needs "
+                "LibTorch)"
+              : std::string("does not start: ") + std::strerror(errno)));
   return medley::cli::kFailed;
 }
 

@@ -107,6 +107,7 @@ void check_outputs(const FilesRequest& request, const fs::path& output) {
       }
     }
     taken.push_back(path);
+    check_place(path);
   }
 }
 

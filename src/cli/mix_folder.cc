@@ -38,6 +38,7 @@ void check_target(const FolderRequest& request) {
     throw InvalidArgument(fmt::format(
         "--out must be another folder than that of the images, got {}", request.output));
   }
+  remove_dead_parts(target);
   if (!request.overwrite && fs::is_directory(target, ignored) && !fs::is_empty(target, ignored)) {
     throw InvalidArgument(fmt::format(
         "folder {} is not empty; name another one, or use --overwrite to replace files of the "

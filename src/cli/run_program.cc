@@ -16,6 +16,7 @@
 
 #include "cli/console.h"
 #include "cli/help_format.h"
+#include "core/nearest_word.h"
 #include "medley/error.h"
 #include "medley/version.h"
 
@@ -35,18 +36,46 @@ std::string verbs_of(const CLI::App& program, const char* last) {
   return text;
 }
 
+/// The verb or topic that was understood last.
+const CLI::App& last_understood(const CLI::App& program) {
+  const CLI::App* app = &program;
+  while (!app->get_subcommands().empty()) app = app->get_subcommands().front();
+  return *app;
+}
+
+/// For arguments that nobody took: what the first of them may have been meant for.
+std::string suggestion_for(const CLI::App& program, const std::vector<std::string>& arguments) {
+  const CLI::App& app = last_understood(program);
+  const std::string& first = arguments.front();
+  std::vector<std::string> names;
+  if (first.starts_with("--")) {
+    for (const CLI::Option* option : app.get_options()) {
+      for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    }
+  } else {
+    for (const CLI::App* topic : app.get_subcommands([](const CLI::App*) { return true; })) {
+      names.push_back(topic->get_name());
+    }
+  }
+  const std::vector<std::string_view> views(names.begin(), names.end());
+  return suggestion(first.substr(0, first.find('=')), views);
+}
+
 /// What is wrong with the command line, in a sentence.
 std::string explain(const CLI::App& program, const CLI::ParseError& problem) {
   std::string text = problem.what();
   const auto kind = static_cast<CLI::ExitCodes>(problem.get_exit_code());
   if (kind == CLI::ExitCodes::RequiredError && program.get_subcommands().empty()) {
     const std::vector<std::string> rest = program.remaining();
-    return rest.empty() ? fmt::format("a verb is needed: {}", verbs_of(program, "or"))
-                        : fmt::format("there is no verb \"{}\", only {}", rest.front(),
-                                      verbs_of(program, "and"));
+    if (rest.empty()) return fmt::format("a verb is needed: {}", verbs_of(program, "or"));
+    const std::string near = suggestion_for(program, rest);
+    return fmt::format("there is no verb \"{}\"{}", rest.front(),
+                       near.empty() ? ", only " + verbs_of(program, "and") : near);
   }
   if (kind == CLI::ExitCodes::ExtrasError) {
-    return fmt::format("not expected here: {}", fmt::join(program.remaining(true), " "));
+    const std::vector<std::string> rest = program.remaining(true);
+    return fmt::format("not expected here: {}{}", fmt::join(rest, " "),
+                       suggestion_for(program, rest));
   }
   if (kind == CLI::ExitCodes::ArgumentMismatch) {
     const std::string option = text.substr(0, text.find(':'));

@@ -1,16 +1,21 @@
 #include "cli/staged_output.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <exception>
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <system_error>
+#include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -22,6 +27,13 @@ namespace fs = std::filesystem;
 
 namespace medley::cli {
 namespace {
+
+/// Of the old files that are kept until all new ones are in place.
+constexpr const char* kOldSuffix = ".old";
+
+fs::path folder_of(const fs::path& file) {
+  return file.has_parent_path() ? file.parent_path() : fs::path(".");
+}
 
 [[noreturn]] void fail_write(const fs::path& path, std::string_view reason) {
   throw IoError(fmt::format("cannot write {}: {}", path.string(), reason));
@@ -39,7 +51,8 @@ void keep_old(Move& move) {
   const fs::file_status there = fs::symlink_status(move.to, problem);
   if (!fs::exists(there)) return;
   if (fs::is_directory(there)) fail_write(move.to, "it is a folder");
-  const fs::path name = temporary_in(move.from.parent_path(), kPartSuffix);
+  // No part, which others remove where they find it without a lock.
+  const fs::path name = temporary_in(folder_of(move.to), kOldSuffix);
   fs::create_hard_link(move.to, name, problem);
   // Where there are no such links, a process that is killed now leaves the place empty.
   if (problem) rename_file(move.to, name, problem);
@@ -80,7 +93,7 @@ void move_all(std::span<Move> moves) {
   std::set<fs::path> folders;
   for (std::size_t i = 0; i < moves.size(); ++i) {
     Move& move = moves[i];
-    folders.insert(move.to.has_parent_path() ? move.to.parent_path() : fs::path("."));
+    folders.insert(folder_of(move.to));
     try {
       // The last one replaces its place or leaves it: nothing after it can fail.
       if (i + 1 < moves.size()) keep_old(move);
@@ -113,6 +126,43 @@ void write_bytes(int descriptor, std::span<const std::uint8_t> bytes, const fs::
   }
 }
 
+/// Keeps a part from being taken for one that was left behind, where the file system has locks.
+/// False if somebody has just done so, before it was locked.
+bool hold(int part) {
+  while (flock(part, LOCK_EX) != 0) {
+    if (errno != EINTR) return true;
+  }
+  struct stat status {};
+  return fstat(part, &status) != 0 || status.st_nlink > 0;
+}
+
+/// A new file or folder with a temporary name, and its descriptor, which holds it. Errors call it
+/// `target`.
+std::pair<fs::path, int> make_part(const fs::path& folder, fs::file_type type,
+                                   const fs::path& target) {
+  for (;;) {
+    const fs::path path = temporary_in(folder, kPartSuffix);
+    int part = -1;
+    if (type == fs::file_type::regular) {
+      part = create_file(path);
+    } else if (mkdir(path.c_str(), 0777) == 0) {
+      part = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    }
+    if (part < 0) fail_write(target, std::strerror(errno));
+    if (hold(part)) return {path, part};
+    close(part);
+  }
+}
+
+/// ".medley-" and ".part" around the digits that temporary_in() draws.
+bool is_part_name(std::string_view name) {
+  constexpr std::size_t kDigits = 16;
+  return name.size() == kTemporaryPrefix.size() + kDigits + kPartSuffix.size() &&
+         name.starts_with(kTemporaryPrefix) && name.ends_with(kPartSuffix) &&
+         name.substr(kTemporaryPrefix.size(), kDigits).find_first_not_of("0123456789abcdef") ==
+             std::string_view::npos;
+}
+
 /// Makes `folder` and the folders above it; returns those that were new, outermost first.
 std::vector<fs::path> make_folders(const fs::path& folder) {
   std::vector<fs::path> missing;
@@ -124,16 +174,27 @@ std::vector<fs::path> make_folders(const fs::path& folder) {
   return missing;
 }
 
-fs::path folder_of(const fs::path& file) {
-  return file.has_parent_path() ? file.parent_path() : fs::path(".");
-}
-
 }  // namespace
+
+void remove_dead_parts(const fs::path& folder) noexcept {
+  try {
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+      if (!is_part_name(entry.path().filename().string())) continue;
+      const int part = open(entry.path().c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+      if (part < 0) continue;
+      std::error_code ignored;
+      if (flock(part, LOCK_EX | LOCK_NB) == 0) fs::remove_all(entry.path(), ignored);
+      close(part);
+    }
+  } catch (const std::exception&) {  // the rest stays for the next
+  }
+}
 
 StagedFiles::~StagedFiles() {
   for (const Move& move : moves_) {
     std::error_code ignored;
     fs::remove(move.from, ignored);
+    close(move.lock);
   }
 }
 
@@ -157,14 +218,18 @@ void StagedFiles::write(const fs::path& target, std::span<const std::uint8_t> by
     return write_bytes(descriptor, bytes, target, Flush::no);
   }
   const fs::path place = fs::exists(status) ? fs::canonical(target) : target;
-  moves_.push_back({temporary_in(folder_of(place), kPartSuffix), place});
+  remove_dead_parts(folder_of(place));
+  auto [name, part] = make_part(folder_of(place), fs::file_type::regular, target);
+  moves_.push_back({std::move(name), place, {}, part});
   std::optional<fs::perms> permissions;
   if (fs::exists(status)) permissions = status.permissions();
-  write_bytes(create_file(moves_.back().from), bytes, target, Flush::yes, permissions);
+  write_bytes(uninterrupted([part = part] { return dup(part); }), bytes, target, Flush::yes,
+              permissions);
 }
 
 void StagedFiles::commit() {
   move_all(moves_);
+  for (const Move& move : moves_) close(move.lock);
   moves_.clear();
 }
 
@@ -177,11 +242,14 @@ void write_staged(const fs::path& target, std::span<const std::uint8_t> bytes) {
 StagedFolder::StagedFolder(const fs::path& target) : target_(target) {
   try {
     created_ = make_folders(target);
-    staging_ = temporary_in(target, kPartSuffix);
-    fs::create_directory(staging_);
+    remove_dead_parts(target);
+    std::tie(staging_, lock_) = make_part(target, fs::file_type::directory, target);
   } catch (const fs::filesystem_error& problem) {
     clean_up();
     fail_write(target, problem.code().message());
+  } catch (const IoError&) {
+    clean_up();
+    throw;
   }
 }
 
@@ -211,13 +279,7 @@ void StagedFolder::commit() {
     fail_write(target_, problem.code().message());
   }
   std::ranges::sort(moves, {}, &Move::to);
-  try {
-    move_all(moves);
-  } catch (const IoError&) {
-    const auto is_kept = [](const Move& move) { return !move.old.empty() && fs::exists(move.old); };
-    if (std::ranges::any_of(moves, is_kept)) staging_.clear();  // and with it what is kept
-    throw;
-  }
+  move_all(moves);
   for (const fs::path& folder : created_) flush_if_readable(folder_of(folder));
   created_.clear();
 }
@@ -225,6 +287,7 @@ void StagedFolder::commit() {
 void StagedFolder::clean_up() noexcept {
   std::error_code ignored;
   if (!staging_.empty()) fs::remove_all(staging_, ignored);
+  if (lock_ >= 0) close(std::exchange(lock_, -1));
   // Innermost first; one that something else was put into stays.
   for (std::size_t i = created_.size(); i-- > 0;) fs::remove(created_[i], ignored);
 }

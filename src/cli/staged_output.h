@@ -13,13 +13,15 @@ struct Move {
   std::filesystem::path from;
   std::filesystem::path to;
   std::filesystem::path old = {};  ///< where what it replaces is kept, if anything is
+  int lock = -1;                   ///< descriptor of `from` that holds it, or none
 };
 
 /// Output files that appear in full or not at all: they are written under temporary names in the
 /// folder they belong to, flushed to the disk, and renamed together; if one cannot be, those before
-/// it become again what they were. Whatever was not committed is removed. An existing file is
-/// replaced, the target of a symbolic link too, and its permissions are kept; what is not a plain
-/// file (/dev/null, a pipe) is written to directly.
+/// it become again what they were. Whatever was not committed is removed; what a killed process
+/// left is removed by the next that writes into the folder. An existing file is replaced, the
+/// target of a symbolic link too, and its permissions are kept; what is not a plain file
+/// (/dev/null, a pipe) is written to directly.
 class StagedFiles {
  public:
   StagedFiles() = default;
@@ -55,11 +57,15 @@ class StagedFolder {
 
   std::filesystem::path target_;
   std::filesystem::path staging_;
+  int lock_ = -1;                               // descriptor of staging_
   std::vector<std::filesystem::path> created_;  // folders made for this, outermost first
 };
 
 /// Writes one file, as StagedFiles do.
 void write_staged(const std::filesystem::path& target, std::span<const std::uint8_t> bytes);
+
+/// Removes what killed processes left in a folder: temporary names that nobody holds a lock of.
+void remove_dead_parts(const std::filesystem::path& folder) noexcept;
 
 /// Throws IoError if `target` is a folder or would be in one that does not exist: for those who
 /// have much to do before they write.

@@ -44,6 +44,11 @@ void check_weights(const fs::path& file, std::span<const std::uint8_t> weights) 
 Trained read_trained(const fs::path& file) {
   if (file.extension() == ".safetensors") {
     const fs::path recipe = file.parent_path() / "recipe.json";
+    if (fs::exists(file) && !fs::exists(recipe)) {
+      fail_io(fmt::format("{} needs the recipe.json of its run beside it, which names the network",
+                          file.string()));
+    }
+    if (!fs::exists(file)) fail_io(fmt::format("there is no file {}", file.string()));
     const std::vector<std::uint8_t> text = read_file(recipe);
     return {recipe_from_json({reinterpret_cast<const char*>(text.data()), text.size()},
                              recipe.string()),

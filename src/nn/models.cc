@@ -6,8 +6,10 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "core/check.h"
+#include "core/nearest_word.h"
 #include "nn/layers.h"
 #include "nn/model.h"
 
@@ -264,7 +266,20 @@ const std::vector<std::pair<std::string_view, Make>>& registry() {
   return all;
 }
 
+const Make& maker_of(const std::string& name) {
+  for (const auto& [known, make] : registry()) {
+    if (known == name) return make;
+  }
+  const std::vector<std::string_view> names = model_names();
+  const std::string near = suggestion(name, names);
+  fail_argument(
+      fmt::format("there is no network \"{}\"{}", name,
+                  near.empty() ? fmt::format("; networks are {}", fmt::join(names, ", ")) : near));
+}
+
 }  // namespace
+
+void check_model(const std::string& name) { (void)maker_of(name); }
 
 std::vector<std::string_view> model_names() {
   std::vector<std::string_view> names;
@@ -276,12 +291,7 @@ std::shared_ptr<Model> make_model(const std::string& name, std::int64_t classes,
                                   std::int64_t channels) {
   if (classes < 2)
     fail_argument(fmt::format("a network needs at least 2 classes, got {}", classes));
-  for (const auto& [known, make] : registry()) {
-    if (known == name) return make(classes, channels);
-  }
-  std::string known;
-  for (const std::string_view n : model_names()) known.append(" ").append(n);
-  fail_argument(fmt::format("there is no network \"{}\"; there are{}", name, known));
+  return maker_of(name)(classes, channels);
 }
 
 std::shared_ptr<Model> make_model(const std::string& name, std::int64_t classes,

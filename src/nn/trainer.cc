@@ -21,6 +21,7 @@
 #include "data/file.h"
 #include "medley/data/image.h"
 #include "medley/error.h"
+#include "medley/nn/models.h"
 #include "nn/batch_picture.h"
 #include "nn/engine.h"
 #include "nn/last_batch.h"
@@ -151,6 +152,11 @@ class Run {
   }
 
   [[nodiscard]] bool start() {
+    if (recipe_.batch > data_.train.count()) {
+      observer_.on_note(
+          fmt::format("a batch of {} is more than the {} training images: a step has all",
+                      recipe_.batch, data_.train.count()));
+    }
     check_last_batch(data_, recipe_, loader_);
     make_engine();
     const std::filesystem::path file = weights_to_start_from();
@@ -539,6 +545,7 @@ void check_options(const TrainOptions& options) {
         "to train with the draws of this program",
         options.recipe.draws, kDrawsVersion));
   }
+  check_model(options.recipe.model);
   check_threads(options.threads);
   if (options.checkpoint_epochs < 1) {
     fail_argument(fmt::format("checkpoint_epochs must be >= 1, got {}", options.checkpoint_epochs));

@@ -4,8 +4,10 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "core/check.h"
+#include "core/nearest_word.h"
 #include "plan/beta.h"
 #include "plan/enums.h"
 #include "plan/method.h"
@@ -18,21 +20,6 @@ constexpr const MethodEntry* kEntries[] = {
     &registry::kHmix, &registry::kGmix,      &registry::kBernoulli,     &registry::kNmixup,
     &registry::kFmix, &registry::kResizemix, &registry::kGaussianField, &registry::kCustom,
 };
-
-/// Number of single-letter changes that turn one word into the other.
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i);
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t replace = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replace});
-    }
-  }
-  return row.back();
-}
 
 }  // namespace
 
@@ -68,12 +55,12 @@ const MethodInfo* find_method(std::string_view name) {
 
 const MethodInfo& get_method(std::string_view name) {
   if (const MethodInfo* info = find_method(name)) return *info;
-  const auto nearest = std::min_element(
-      methods().begin(), methods().end(), [&](const MethodInfo* a, const MethodInfo* b) {
-        return edit_distance(name, a->name) < edit_distance(name, b->name);
-      });
-  fail_argument(fmt::format("unknown method \"{}\"; did you mean \"{}\"?", name.substr(0, 40),
-                            (*nearest)->name));
+  std::vector<std::string_view> names;
+  for (const MethodInfo* info : methods()) names.push_back(info->name);
+  const std::string near = suggestion(name, names);
+  fail_argument(
+      fmt::format("unknown method \"{}\"{}", name.substr(0, 40),
+                  near.empty() ? fmt::format("; methods are {}", fmt::join(names, ", ")) : near));
 }
 
 const MethodEntry& method_entry(const MixPolicy& policy) {

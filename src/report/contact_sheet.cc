@@ -43,6 +43,21 @@ void check_options(const ContactSheetOptions& options) {
   }
 }
 
+/// The middle of a picture, as wide as it is high.
+Image middle_square(const Image& picture) {
+  const std::int32_t side = std::min(picture.size.height, picture.size.width);
+  if (picture.size == ImageSize{side, side}) return picture;
+  const auto row_values = static_cast<std::ptrdiff_t>(picture.size.width) * 3;
+  const std::ptrdiff_t top = (picture.size.height - side) / 2;
+  const std::ptrdiff_t left = (picture.size.width - side) / 2;
+  Image square{{side, side}, {}};
+  for (std::ptrdiff_t row = top; row < top + side; ++row) {
+    const auto first = picture.rgb.begin() + row * row_values + 3 * left;
+    square.rgb.insert(square.rgb.end(), first, first + std::ptrdiff_t{3} * side);
+  }
+  return square;
+}
+
 /// The caller's sources at the size of a tile, followed by drawn ones.
 std::vector<Image> tile_sources(const ContactSheetOptions& options, std::int64_t count) {
   // A cat, a flower, a balloon, …: pictures whose colours stay apart when mixed.
@@ -57,7 +72,7 @@ std::vector<Image> tile_sources(const ContactSheetOptions& options, std::int64_t
   std::vector<Image> sources;
   for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
     if (i < options.sources.size()) {
-      sources.push_back(resize(options.sources[i], size));
+      sources.push_back(resize(middle_square(options.sources[i]), size));
       continue;
     }
     const auto [object_class, index] = kPictures[i % std::size(kPictures)];

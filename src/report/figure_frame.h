@@ -22,6 +22,11 @@ inline constexpr std::int32_t kTitleHeight = 44;
 /// Draws title and caption on a canvas whose lowest `caption_height` pixels are free.
 void draw_frame(Canvas& canvas, std::string_view title, std::string_view caption);
 
+/// Pixels of an axis of `n` to mark, each drawn `scale` wide: both ends and round ones between,
+/// where they are at least `apart` from each other on the picture.
+[[nodiscard]] std::vector<std::int32_t> axis_marks(std::int32_t n, std::int32_t scale,
+                                                   std::int32_t apart);
+
 /// "0.25", "1e-05": short text of a tick.
 [[nodiscard]] std::string tick_text(double value);
 

@@ -15,6 +15,7 @@ constexpr std::int32_t kLeft = 52;       // y axis
 constexpr std::int32_t kAbove = 44;      // title and note of a panel
 constexpr std::int32_t kBelow = 44;      // x axis
 constexpr std::int32_t kBar = 18;        // width of the colour bar
+constexpr std::int32_t kLeastBar = 110;  // its height, which holds the ticks and the label
 constexpr std::int32_t kBarSpace = 110;  // with its ticks and label
 constexpr Rgb kAxis = {60, 66, 73};
 constexpr Rgb kGrey = {110, 117, 125};
@@ -48,14 +49,11 @@ Image picture_of(const HeatMapPanel& panel, Range range) {
   return image;
 }
 
-/// Pixel numbers to mark: both ends and round ones between.
-std::vector<std::int32_t> marks(std::int32_t n) {
-  std::vector<std::int32_t> list = {0};
-  const std::int32_t step = std::max(1, n / 4);
-  for (std::int32_t i = step; i < n - step / 2; i += step) list.push_back(i);
-  if (n > 1) list.push_back(n - 1);
-  return list;
+/// Between the middles of numbers of so many digits, side by side or below each other.
+std::int32_t apart_across(std::int32_t n) {
+  return measure_text(fmt::format("{}", n), Font::small).width + 6;
 }
+std::int32_t apart_down() { return measure_text("0", Font::small).height; }
 
 void draw_panel(Canvas& canvas, const HeatMapFigure& figure, const HeatMapPanel& panel,
                 std::int32_t x, std::int32_t y, Range range) {
@@ -68,13 +66,13 @@ void draw_panel(Canvas& canvas, const HeatMapFigure& figure, const HeatMapPanel&
   const std::int32_t top = y + kAbove;
   canvas.draw(x, top, picture_of(panel, range), scale);
   canvas.frame({x - 1, top - 1, width + 2, height + 2}, kAxis);
-  for (const std::int32_t i : marks(panel.size.width)) {
+  for (const std::int32_t i : axis_marks(panel.size.width, scale, apart_across(panel.size.width))) {
     const std::int32_t at = x + i * scale + scale / 2;
     canvas.fill({at, top + height, 1, 5}, kAxis);
     canvas.text(at, top + height + 7, fmt::format("{}", i),
                 {.font = Font::small, .align = Align::centre, .vertical = VerticalAlign::top});
   }
-  for (const std::int32_t i : marks(panel.size.height)) {
+  for (const std::int32_t i : axis_marks(panel.size.height, scale, apart_down())) {
     const std::int32_t at = top + i * scale + scale / 2;
     canvas.fill({x - 6, at, 5, 1}, kAxis);
     canvas.text(x - 9, at, fmt::format("{}", i),
@@ -104,6 +102,21 @@ void draw_bar(Canvas& canvas, const HeatMapFigure& figure, std::int32_t x, std::
 }
 
 }  // namespace
+
+std::vector<std::int32_t> axis_marks(std::int32_t n, std::int32_t scale, std::int32_t apart) {
+  const auto fits = [&](std::int32_t from, std::int32_t to) {
+    return std::int64_t{to - from} * scale >= apart;
+  };
+  const std::int32_t last = n - 1;
+  const bool both = last > 0 && fits(0, last);
+  std::vector<std::int32_t> list = {0};
+  const std::int32_t step = std::max(1, n / 4);
+  for (std::int32_t i = step; i < n - step / 2; i += step) {
+    if (fits(list.back(), i) && (!both || fits(i, last))) list.push_back(i);
+  }
+  if (both) list.push_back(last);
+  return list;
+}
 
 Rgb scale_colour(double t) noexcept {
   // Least-squares polynomials through the viridis table of matplotlib (CC0).
@@ -155,6 +168,7 @@ Image draw_figure(const HeatMapFigure& figure) {
     wide = std::max({wide, panel.size.width * scale_of(panel), notes});
     high = std::max(high, panel.size.height * scale_of(panel));
   }
+  high = std::max(high, kLeastBar);
   const auto count = static_cast<std::int32_t>(figure.panels.size());
   const std::int32_t columns = std::clamp(figure.columns, 1, count);
   const std::int32_t rows = (count + columns - 1) / columns;

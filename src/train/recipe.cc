@@ -15,6 +15,7 @@
 #include "core/check.h"
 #include "core/json.h"
 #include "data/file.h"
+#include "medley/error.h"
 #include "medley/sampler.h"
 #include "plan/enums.h"
 #include "train/builtin_recipes.h"
@@ -78,7 +79,8 @@ void for_each_field(R& r, const Visit& visit) {
   visit("image_size", r.image_size, "folders: side of the images that the network sees");
   visit("crop_area", r.crop_area, "folders: least share of a picture in a random crop");
   visit("crop_aspect", r.crop_aspect, "folders: greatest ratio of the sides of a random crop");
-  visit("test_resize", r.test_resize, "folders: shorter side of test pictures before the crop");
+  visit("test_resize", r.test_resize,
+        "folders: shorter side of test pictures before the crop; 8/7 of image_size unless given");
   visit("exif", r.exif, "folders: turn pictures as their Exif orientation says");
   visit("flip", r.flip, "chance of mirroring");
   visit("mean", r.mean, "of a channel, for values in [0, 1]");
@@ -263,6 +265,10 @@ Recipe::Recipe() {
   mix.mode = Mode::batch;
 }
 
+std::int32_t usual_test_resize(std::int32_t image_size) noexcept {
+  return static_cast<std::int32_t>((std::int64_t{image_size} * 16 + 7) / 14);  // to the nearest
+}
+
 void check_recipe(const Recipe& r) {
   require_between("epochs", static_cast<double>(r.epochs), 1, 1e6);
   require_between("batch", static_cast<double>(r.batch), 1, 1e6);
@@ -319,11 +325,17 @@ Recipe read_recipe(std::string_view text, std::string_view name, std::int32_t dr
   for (const auto& [key, value] : json.items()) {
     if (key == "schema") continue;
     if (key != "draws") {
-      assign_field(recipe, key, value, value.dump());
+      try {
+        assign_field(recipe, key, value, value.dump());
+      } catch (const InvalidArgument& problem) {
+        fail_argument(fmt::format("{}: {}", name, problem.what()));
+      }
     } else if (!assign(recipe.draws, value) || recipe.draws < 1) {
-      fail_argument(fmt::format("draws must be a whole number >= 1, got {}", value.dump()));
+      fail_argument(
+          fmt::format("{}: draws must be a whole number >= 1, got {}", name, value.dump()));
     }
   }
+  if (!json.contains("test_resize")) recipe.test_resize = usual_test_resize(recipe.image_size);
   return recipe;
 }
 

@@ -1,3 +1,4 @@
+#include <cstddef>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -7,6 +8,7 @@
 
 #include "cli/program.h"
 #include "medley/data/image.h"
+#include "medley/data/synthetic.h"
 #include "medley/policy.h"
 #include "medley/train/result.h"
 #include "train/made_up_results.h"
@@ -59,6 +61,29 @@ TEST_F(DemoVerb, TakesYourPictures) {
   ASSERT_EQ(demo({"--out", "drawn"}).code, 0);
   ASSERT_EQ(demo({"a.png", "--out", "yours"}).code, 0);
   EXPECT_NE(read_file(path("drawn/methods/mixup.png")), read_file(path("yours/methods/mixup.png")));
+}
+
+TEST_F(DemoVerb, ShowsTheMiddleOfPicturesThatAreNotSquare) {
+  const Image square = synthetic_image(1, 4, 0, {20, 20});
+  Image wide{{20, 26}, {}};
+  for (int row = 0; row < 20; ++row) {
+    const auto first = square.rgb.begin() + std::ptrdiff_t{60} * row;
+    wide.rgb.insert(wide.rgb.end(), 9, 0);
+    wide.rgb.insert(wide.rgb.end(), first, first + 60);
+    wide.rgb.insert(wide.rgb.end(), 9, 255);
+  }
+  write_png(path("square.png"), square);
+  write_png(path("wide.png"), wide);
+  ASSERT_EQ(demo({"square.png", "--out", "a"}).code, 0);
+  ASSERT_EQ(demo({"wide.png", "--out", "b"}).code, 0);
+  EXPECT_EQ(read_file(path("a/contact_sheet.png")), read_file(path("b/contact_sheet.png")));
+}
+
+TEST_F(DemoVerb, SaysWhichPicturesAreLeftOut) {
+  write_picture(path("a.png"), 4, 20, 20);
+  EXPECT_THAT(demo({"a.png", "a.png", "a.png", "a.png", "--out", "d"}).err,
+              HasSubstr("note: the first 3 of 4 pictures are shown"));
+  EXPECT_THAT(demo({"a.png", "a.png", "a.png", "--out", "d"}).err, Not(HasSubstr("note:")));
 }
 
 class DemoPageOption : public DemoVerb {

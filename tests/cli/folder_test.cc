@@ -213,6 +213,16 @@ TEST_F(FolderMix, LeavesNothingWhenItIsInterrupted) {
   }
 }
 
+TEST_F(FolderMix, IsNotHeldUpByWhatAKilledOneLeft) {
+  const Arguments job = {"--out", "out", "--count", "100000", "--quiet"};
+  const Outcome killed = mix(job, {.meanwhile = signal_when_mixing(folder_, SIGKILL)});
+  EXPECT_EQ(killed.code, 128 + SIGKILL);
+  EXPECT_EQ(names("out").size(), 1);
+  const Outcome next = mix({"--out", "out", "--count", "1", "--quiet"});
+  EXPECT_EQ(next.code, 0) << next.err;
+  EXPECT_THAT(names("out"), ElementsAre("000000.png", "plan.json"));
+}
+
 TEST_F(FolderMix, GoesOnUnderNohup) {
   const Outcome outcome = mix({"--out", "out", "--count", "2000", "--quiet"},
                               {.before = [] { std::signal(SIGHUP, SIG_IGN); },

@@ -2,7 +2,10 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
+#include <exception>
 #include <latch>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -20,11 +23,12 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 const JobQueue::Note kSilent = [](const std::string&) {};
+const JobQueue::Failed kEndAll = [](std::size_t, const std::exception_ptr&) { return false; };
 
 TEST(JobQueue, DoesEveryJobOnce) {
   std::vector<std::atomic<int>> done(20);
   JobQueue(
-      done.size(), [&](std::size_t i) { ++done[i]; }, kSilent)
+      done.size(), [&](std::size_t i) { ++done[i]; }, kSilent, kEndAll)
       .run(3);
   for (const std::atomic<int>& times : done) EXPECT_EQ(times, 1);
 }
@@ -40,9 +44,36 @@ TEST(JobQueue, ThrowsWhatAJobThrewAndStopsTheOthers) {
         while (!queue.stop()) std::this_thread::yield();
         stopped = true;
       },
-      kSilent);
+      kSilent, kEndAll);
   EXPECT_THAT([&] { queue.run(2); }, testing::ThrowsMessage<Error>("broken"));
   EXPECT_TRUE(stopped);
+}
+
+TEST(JobQueue, GoesOnWithoutJobsThatFailed) {
+  for (const std::int64_t parallel : {1, 3}) {
+    std::vector<std::atomic<int>> tries(6);
+    std::mutex mutex;
+    std::vector<std::size_t> failed;
+    JobQueue queue(
+        tries.size(),
+        [&](std::size_t i) {
+          ++tries[i];
+          if (i == 1) throw Error("broken");
+          if (i == 4 && parallel == 1) throw DeviceMemoryError("full");
+        },
+        kSilent,
+        [&](std::size_t i, const std::exception_ptr& why) {
+          EXPECT_THROW(std::rethrow_exception(why), Error);
+          const std::lock_guard lock(mutex);
+          failed.push_back(i);
+          return true;
+        });
+    queue.run(parallel);
+    EXPECT_FALSE(queue.stop());
+    for (const std::atomic<int>& times : tries) EXPECT_EQ(times, 1);
+    EXPECT_EQ(failed,
+              parallel == 1 ? (std::vector<std::size_t>{1, 4}) : std::vector<std::size_t>{1});
+  }
 }
 
 TEST(JobQueue, FailsForMemoryOfAJobThatWasAlone) {
@@ -53,7 +84,7 @@ TEST(JobQueue, FailsForMemoryOfAJobThatWasAlone) {
         ++tries;
         throw DeviceMemoryError("full");
       },
-      kSilent);
+      kSilent, kEndAll);
   EXPECT_THROW(queue.run(1), DeviceMemoryError);
   EXPECT_EQ(tries, 1);
 }
@@ -74,7 +105,8 @@ TEST(JobQueue, LeavesAJobWithoutMemoryToThoseThatHaveSome) {
       [&](const std::string& sentence) {
         notes.push_back(sentence);
         given_up.count_down();
-      });
+      },
+      kEndAll);
   queue.run(2);
   EXPECT_EQ(tries, 2);
   EXPECT_THAT(notes, ElementsAre(AllOf(HasSubstr("full"), HasSubstr("with 1 side by side"))));
@@ -94,7 +126,7 @@ TEST(JobQueue, TriesAgainIfTheOthersEndWhileAJobUnwinds) {
         std::this_thread::sleep_for(std::chrono::milliseconds(100));
         throw DeviceMemoryError("full");
       },
-      [&](const std::string& sentence) { notes.push_back(sentence); });
+      [&](const std::string& sentence) { notes.push_back(sentence); }, kEndAll);
   queue.run(2);
   EXPECT_EQ(tries, 2);
   EXPECT_EQ(notes.size(), 1);

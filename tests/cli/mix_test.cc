@@ -287,6 +287,20 @@ TEST_F(MixVerb, BrokenInputIsAnErrorAndNothingIsWritten) {
   EXPECT_EQ(names(), before);
 }
 
+TEST_F(MixVerb, WhatCannotWorkIsSaidBeforeAnythingIsRead) {
+  write_file(path("broken.png"), "broken");
+  const auto answer = [&](const Arguments& more) {
+    return mix(Arguments{"broken.png", "b.png"} + more).err;
+  };
+  EXPECT_THAT(answer({"--method", "cutmix", "--lam", "2"}), HasSubstr("lam must be in [0, 1]"));
+  EXPECT_THAT(answer({"--threads", "-1"}), HasSubstr("threads must be in"));
+  EXPECT_THAT(answer({"-o", "no/dir/o.png"}), HasSubstr("there is no folder no/dir"));
+  EXPECT_THAT(answer({"-o", "o.png", "--mask-out", "no/m.png"}),
+              HasSubstr("there is no folder no"));
+  EXPECT_THAT(mix({".", "--out", "out", "--count", "1", "--same-class"}).err,
+              HasSubstr("--labels FILE"));
+}
+
 TEST_F(MixVerb, UnwritableOutputLeavesNothing) {
   EXPECT_EQ(mix({"a.png", "b.png", "-o", "missing/out.png"}).code, 1);
   EXPECT_EQ(mix({"a.png", "b.png", "-o", "a.png/out.png"}).code, 1);

@@ -25,6 +25,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::IsSupersetOf;
 
 TEST(ProgressLine, ShowsShareRateAndTimeLeft) {
   const auto line = [](const char* label, std::int64_t done, std::int64_t total, double seconds) {
@@ -165,6 +166,23 @@ TEST_F(Staged, FoldersCannotBeFiles) {
   EXPECT_THROW(cli::StagedFolder(path("file")), IoError);
   EXPECT_THROW(cli::StagedFolder(path("file/sub")), IoError);
   EXPECT_EQ(read_file(path("file")), "x");
+}
+
+TEST_F(Staged, WhatKilledProcessesLeftIsRemoved) {
+  std::filesystem::create_directories(folder_ / ".medley-00000000000000aa.part");
+  write_file(path(".medley-00000000000000aa.part/000000.png"), "x");
+  write_file(path(".medley-00000000000000bb.part"), "x");
+  write_file(path(".medley-notes.part"), "the user's own");
+  cli::StagedFolder folder(path("."));
+  folder.write("a", cli::bytes_of("x"));
+  cli::StagedFiles files;
+  files.write(path("b"), cli::bytes_of("y"));
+  EXPECT_EQ(names().size(), 3) << "the parts of those who still work stay";
+  cli::write_staged(path("c"), cli::bytes_of("z"));
+  folder.commit();
+  files.commit();
+  EXPECT_EQ(read_file(path("a")) + read_file(path("b")) + read_file(path("c")), "xyz");
+  EXPECT_THAT(names(), IsSupersetOf({".medley-notes.part", "a", "b", "c"}));
 }
 
 class FolderPieces : public CliTest, public testing::WithParamInterface<const char*> {};

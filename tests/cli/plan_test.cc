@@ -145,6 +145,13 @@ TEST_F(PlanVerb, TableHasALinePerSample) {
   EXPECT_THAT(outcome.out, HasSubstr("box"));
 }
 
+TEST_F(PlanVerb, MasksThatNoMemoryHoldsAreRefusedAtOnce) {
+  const Outcome outcome = plan({"--method", "cutmix", "--batch", "4096", "--height", "32768",
+                                "--width", "32768", "--masks", "--json"});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("as JSON need about 114381 GB of memory, and "));
+}
+
 TEST_F(PlanVerb, ValuesAreRowsOfTheMask) {
   const json plan = plan_json({"--method", "cutmix", "--lam", "0.5", "--placement", "inside",
                                "--height", "6", "--width", "9", "--batch", "3", "--masks"});

@@ -1,3 +1,6 @@
+#include <sys/resource.h>
+
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -251,6 +254,19 @@ TEST(Theory, RefusesWrongInputWithOneSentence) {
     EXPECT_THAT(outcome.err, StartsWith("error: "));
     EXPECT_THAT(outcome.err, HasSubstr(call.message));
   }
+}
+
+TEST(TheoryCoefficients, ThatNoMemoryHoldsAreRefusedAtOnce) {
+  if (MEDLEY_SANITIZED != 0) GTEST_SKIP() << "a sanitizer needs more memory than that";
+  const Outcome outcome =
+      medley(kCoefficients + Arguments{"--lam", "0.5", "--height", "32768", "--width", "32768"},
+             {.before = [] {
+               const rlimit limit{std::size_t{1} << 31, std::size_t{1} << 31};
+               setrlimit(RLIMIT_AS, &limit);
+             }});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("the coefficients of 32768x32768 pixels need about "));
+  EXPECT_THAT(outcome.err, HasSubstr(" of memory, and 2.1 GB are free"));
 }
 
 TEST(Theory, NamesTheHelpOfTheTopic) {

@@ -284,6 +284,12 @@ TEST_F(Train, StartsFromWeights) {
   EXPECT_THAT(other.err, HasSubstr("weights.safetensors"));
 }
 
+TEST_F(Train, CheckpointsAreNoWeights) {
+  const Outcome outcome = train("run", {"--weights", path("checkpoint-0000000001.medley")});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("--weights must be a .safetensors file, got the checkpoint"));
+}
+
 TEST_F(Train, DivergingIsSaidInOneSentence) {
   const Outcome outcome = train("run", {"--lr", "1e30", "--schedule", "constant"});
   EXPECT_EQ(outcome.code, 1);
@@ -301,7 +307,7 @@ TEST_F(Train, WrongArgumentsAreOneSentenceAndCodeTwo) {
       {{"--test-resize", "100"}, "test_resize"},
       {{"--resume", "--overwrite"}, "exclude each other"},
       {{"--checkpoint-epochs", "0"}, "checkpoint_epochs"},
-      {{"--device", "cuda"}, "cpu"},
+      {{"--weight_decay", "0"}, "did you mean \"--weight-decay\"?"},
       {{"--recipe", "/"}, "no recipe"},
       {{"--threads", "5000"}, "threads must be in [0, 4096]"},
       {{"--threads", "-1"}, "threads must be in [0, 4096]"},
@@ -311,9 +317,27 @@ TEST_F(Train, WrongArgumentsAreOneSentenceAndCodeTwo) {
     EXPECT_EQ(outcome.code, 2) << text << outcome.err;
     EXPECT_THAT(outcome.err, HasSubstr(text));
   }
+  EXPECT_THAT(
+      medley({"train", "--model", "resnet9", "--data", "idx:nowhere", "--out", path("run")}).err,
+      HasSubstr("did you mean \"resnet8\"?"))
+      << "before the data are read";
   EXPECT_EQ(medley({"train", "--data", "cifar:x", "--out", path("run")}).code, 2);
   EXPECT_EQ(medley({"train", "--data", "cifar100:" + path("x"), "--out", path("run")}).code, 1);
   EXPECT_THAT(names(), Not(Contains("run")));
+}
+
+TEST_F(Train, AMissingDeviceOrEngineIsAFailure) {
+  if (medley({"info", "--json"}).json()["backends"].size() > 2) GTEST_SKIP() << "may have a GPU";
+  const Outcome gpu = train("run", {"--device", "cuda"});
+  EXPECT_EQ(gpu.code, 1);
+  EXPECT_THAT(gpu.err, HasSubstr("use --device cpu"));
+}
+
+TEST_F(Train, LargeBatchesAreNoted) {
+  const Outcome outcome = medley(
+      {"train", "--data", kSmall[1], "--epochs", "1", "--batch", "1000000", "--out", path("run")});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("a batch of 1000000 is more than the 40 training images"));
 }
 
 TEST_F(Train, ReadsFoldersOfImages) {
@@ -354,6 +378,32 @@ TEST_F(Train, ReadsFoldersOfImages) {
   EXPECT_THAT(eval.err, AllOf(HasSubstr("left out: "), HasSubstr("odd/0.jpg")));
 }
 
+TEST_F(Train, TestPicturesFollowTheImageSize) {
+  for (int i = 0; i < 12; ++i) {
+    const fs::path folder = folder_ / "data" / (i < 8 ? "train" : "val") / (i % 2 == 0 ? "a" : "b");
+    fs::create_directories(folder);
+    write_jpeg(folder / (std::to_string(i) + ".jpg"), i, 30, 40);
+  }
+  const Arguments common = {"train", "--data", "folder:" + path("data"), "--epochs", "1", "--batch",
+                            "4",     "--out"};
+  const auto test_resize = [&](const std::string& run) {
+    return nlohmann::json::parse(read_file(path(run + "/recipe.json")))["test_resize"];
+  };
+  const Outcome chosen = medley(common + Arguments{path("a"), "--image-size", "16"});
+  ASSERT_EQ(chosen.code, 0) << chosen.err;
+  EXPECT_EQ(test_resize("a"), 18);
+  EXPECT_THAT(chosen.err, HasSubstr("note: test pictures are resized to 18, 8/7 of --image-size"));
+  const Outcome given =
+      medley(common + Arguments{path("b"), "--image-size", "16", "--test-resize", "24"});
+  ASSERT_EQ(given.code, 0) << given.err;
+  EXPECT_EQ(test_resize("b"), 24);
+  EXPECT_THAT(given.err, Not(HasSubstr("resized")));
+  const Outcome resumed =
+      medley({"train", "--out", path("b"), "--resume", "--image-size", "16", "--epochs", "2"});
+  EXPECT_EQ(resumed.code, 0) << resumed.err;
+  EXPECT_EQ(test_resize("b"), 24);
+}
+
 TEST_F(Train, EvalMeasuresWhatWasTrained) {
   ASSERT_EQ(train("run").code, 0);
   const Arguments eval = {"eval", "--data", kSmall[1], "--checkpoint"};
@@ -372,6 +422,11 @@ TEST_F(Train, EvalMeasuresWhatWasTrained) {
   const auto metrics = nlohmann::json::parse(last.substr(last.find('\n') + 1));
   EXPECT_EQ(report["top1"], metrics["test_top1"]);
   EXPECT_EQ(medley(eval + Arguments{path("nothing.medley")}).code, 1);
+  EXPECT_THAT(medley(eval + Arguments{path("none.safetensors")}).err,
+              HasSubstr("there is no file " + path("none.safetensors")));
+  fs::copy(path("run/weights.safetensors"), path("w.safetensors"));
+  EXPECT_THAT(medley(eval + Arguments{path("w.safetensors")}).err,
+              HasSubstr("w.safetensors needs the recipe.json of its run beside it"));
   const Outcome nowhere =
       medley(eval + Arguments{path("run/weights.safetensors"), "--confusion", path("no/c.png")});
   EXPECT_EQ(nowhere.code, 1);
@@ -462,8 +517,9 @@ TEST_F(Train, SweepsSkipWhatIsFinished) {
                                     "--format",  "csv",        "--out",   path("all")};
   const Outcome first = medley(sweep);
   ASSERT_EQ(first.code, 0) << first.err;
-  EXPECT_THAT(first.out,
-              StartsWith("model,method,seeds,test_top1_mean,test_top1_std\nresnet8,none,2,"));
+  EXPECT_THAT(
+      first.out,
+      StartsWith("model,method,seeds,test_top1_mean,test_top1_std,failed\nresnet8,none,2,"));
   EXPECT_THAT(first.err, Not(HasSubstr("resume")));
   EXPECT_THAT(first.err, AllOf(HasSubstr("none seed 1: test "), HasSubstr("; 1 of 4 runs done, "),
                                HasSubstr(" left\n"), HasSubstr("; 4 of 4 runs done\n")));
@@ -511,6 +567,38 @@ TEST_F(Train, RunsSideBySideGiveWhatTheyGiveAlone) {
     EXPECT_EQ(read_file(path("one/" + run + "/weights.safetensors")),
               read_file(path("many/" + run + "/weights.safetensors")));
   }
+}
+
+TEST_F(Train, SweepsGoOnWithoutRunsThatFail) {
+  fs::create_directories(folder_ / "all/mixup-seed1");
+  const RunFolder holder(path("all/mixup-seed1"), RunFolder::Existing::resume);
+  const Arguments sweep = Arguments{"sweep"} + Arguments(kSmall.begin(), kSmall.end() - 2) +
+                          Arguments{"--seeds", "1,2", "--out", path("all"), "--quiet"};
+  const Outcome text = medley(sweep + Arguments{"--methods", "mixup,none"});
+  EXPECT_EQ(text.code, 1);
+  EXPECT_THAT(text.err, AllOf(HasSubstr("error: mixup seed 1 failed: "), HasSubstr("is in use by"),
+                              HasSubstr("error: 1 of 4 runs failed")));
+  EXPECT_THAT(text.out, AllOf(HasSubstr(" (1 of 2 failed)\nnone "), HasSubstr("    2  ")));
+  const Outcome json = medley(sweep + Arguments{"--methods", "mixup,none", "--json"});
+  EXPECT_EQ(json.code, 1);
+  const auto methods = json.json()["methods"];
+  EXPECT_TRUE(methods[0]["test_top1"][0].is_null());
+  EXPECT_EQ(methods[0]["test_top1"][1], methods[0]["mean"]);
+  EXPECT_TRUE(methods[1]["test_top1"][0].is_number());
+}
+
+TEST_F(Train, SweepsOfDivergingRunsHaveATableAllTheSame) {
+  const Outcome outcome = medley(Arguments{"sweep"} + Arguments(kSmall.begin(), kSmall.end() - 2) +
+                                 Arguments{"--methods", "none,mixup", "--lr", "1e30", "--schedule",
+                                           "constant", "--format", "csv", "--out", path("all")});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_EQ(outcome.out,
+            "model,method,seeds,test_top1_mean,test_top1_std,failed\n"
+            "resnet8,none,0,,,1\nresnet8,mixup,0,,,1\n");
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("none seed 1 failed: the loss became"),
+                                 HasSubstr("mixup seed 1 failed: the loss became"),
+                                 HasSubstr("error: 2 of 2 runs failed")));
+  EXPECT_THAT(names("all"), Not(Contains("curves.png")));
 }
 
 TEST_F(Train, SweepsThatCannotBeAreRefused) {

@@ -51,6 +51,18 @@ TEST_F(TrainingProgram, IsReportedByInfoWhereItDoesNotStartOrIsNotThere) {
               HasSubstr("does not start: libtorch_cpu.so: cannot open"));
 }
 
+TEST_F(TrainingProgram, IsNamedWhereItCannotBeStarted) {
+  const std::filesystem::path program = path("medley");
+  std::filesystem::copy_file(MEDLEY_PROGRAM, program);
+  const Outcome missing = medley({"train", "--out", path("run")}, {.program = program});
+  EXPECT_EQ(missing.code, 1);
+  EXPECT_THAT(missing.err, HasSubstr("the training engine " + path("medley-nn") + " is not there"));
+  write_file(path("medley-nn"), "no program");
+  const Outcome broken = medley({"train", "--out", path("run")}, {.program = program});
+  EXPECT_EQ(broken.code, 1);
+  EXPECT_THAT(broken.err, HasSubstr("medley-nn does not start: "));
+}
+
 TEST_F(TrainingProgram, KeepsTheMemoryOfAStepForTheNext) {
   if (MEDLEY_SANITIZED != 0) GTEST_SKIP() << "a sanitizer has a memory allocator of its own";
   const auto faults = [&](const std::string& epochs) {

@@ -76,12 +76,19 @@ TEST(Models, GiveTheSameLogitsWithChannelsLast) {
   }
 }
 
-TEST(Models, UnknownOnesAreRefusedWithTheKnownNames) {
+TEST(Models, UnknownOnesAreRefusedWithTheNearestOrAll) {
   try {
     (void)make_model("resnet9", 10);
     FAIL();
   } catch (const InvalidArgument& problem) {
-    EXPECT_NE(std::string(problem.what()).find("resnet8"), std::string::npos);
+    EXPECT_STREQ(problem.what(), "there is no network \"resnet9\"; did you mean \"resnet8\"?");
+  }
+  try {
+    check_model("vit");
+    FAIL();
+  } catch (const InvalidArgument& problem) {
+    EXPECT_NE(std::string(problem.what()).find("networks are resnet8, resnet56, "),
+              std::string::npos);
   }
 }
 

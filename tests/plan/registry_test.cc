@@ -82,12 +82,23 @@ TEST(GetMethod, SuggestsTheNearestName) {
   EXPECT_THAT(suggestion("h-mix"), HasSubstr("\"hmix\""));
   EXPECT_THAT(suggestion("gaussian_field"), HasSubstr("\"gaussian-field\""));
   EXPECT_THAT(suggestion("resize"), HasSubstr("\"resizemix\""));
+  EXPECT_THAT(suggestion("CUTMIX"), HasSubstr("\"cutmix\""));
+}
+
+TEST(GetMethod, NamesAllWhereNoneIsNear) {
+  for (const char* name : {"", "foo", "puzzlemix"}) {
+    EXPECT_THAT([&] { (void)get_method(name); },
+                ThrowsMessage<InvalidArgument>(AllOf(HasSubstr("\"; methods are none, mixup, "),
+                                                     HasSubstr(", custom"),
+                                                     Not(HasSubstr("did you mean")))))
+        << name;
+  }
 }
 
 TEST(GetMethod, QuotesOnlyTheStartOfALongName) {
   EXPECT_THAT([] { (void)get_method(std::string(1000, 'x')); },
               ThrowsMessage<InvalidArgument>(testing::ResultOf(
-                  [](const std::string& text) { return text.size(); }, testing::Lt(120u))));
+                  [](const std::string& text) { return text.size(); }, testing::Lt(200u))));
 }
 
 }  // namespace

@@ -1,13 +1,16 @@
 #include "medley/report/chart.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "medley/error.h"
 #include "medley/report/theory_figures.h"
+#include "report/figure_frame.h"
 
 namespace medley {
 namespace {
@@ -39,6 +42,26 @@ TEST(Chart, TicksAreRoundNumbersWithin) {
                                           testing::DoubleEq(0.8), 1));
   EXPECT_THAT(ticks(0, 100, 4), ElementsAre(0, 25, 50, 75, 100));
   EXPECT_EQ(ticks(3, 3, 4).size(), 1u);
+}
+
+TEST(Chart, MarksOfAnAxisDoNotOverlap) {
+  EXPECT_THAT(axis_marks(64, 3, 16), ElementsAre(0, 16, 32, 48, 63));
+  EXPECT_THAT(axis_marks(1, 204, 16), ElementsAre(0));
+  EXPECT_THAT(axis_marks(2, 102, 16), ElementsAre(0, 1));
+  EXPECT_THAT(axis_marks(20, 1, 16), ElementsAre(0, 19));
+  EXPECT_THAT(axis_marks(10, 1, 16), ElementsAre(0));
+  for (std::int32_t n = 1; n <= 300; ++n) {
+    const std::vector<std::int32_t> marks = axis_marks(n, std::max(1, 204 / n), 16);
+    for (std::size_t i = 1; i < marks.size(); ++i) {
+      EXPECT_GE((marks[i] - marks[i - 1]) * std::max(1, 204 / n), 16) << n;
+    }
+  }
+}
+
+TEST(Chart, BarsOfFlatMapsHaveRoomForTheirTicks) {
+  HeatMapFigure flat;
+  flat.panels.push_back({"p", "n", {2, 200}, std::vector<double>(400)});
+  EXPECT_GT(draw_figure(flat).size.height, 190);
 }
 
 TEST(Chart, MapsShowTheirValues) {

@@ -70,6 +70,18 @@ TEST(Recipes, FieldsAreSetFromText) {
   EXPECT_FALSE(r.nesterov);
 }
 
+TEST(Recipes, TestPicturesFollowTheImageSizeUnlessTheySay) {
+  EXPECT_EQ(usual_test_resize(224), Recipe().test_resize);
+  EXPECT_EQ(usual_test_resize(32), 37);
+  EXPECT_EQ(usual_test_resize(8), 9);
+  const auto read = [](const char* fields) {
+    return recipe_from_json(fmt::format(R"({{"schema": "medley.recipe/1"{}}})", fields), "r");
+  };
+  EXPECT_EQ(read("").test_resize, 256);
+  EXPECT_EQ(read(R"(, "image_size": 32)").test_resize, 37);
+  EXPECT_EQ(read(R"(, "test_resize": 40, "image_size": 32)").test_resize, 40);
+}
+
 TEST(Recipes, WrongFieldsAreRefusedWithExpectationAndFact) {
   struct Wrong {
     const char* field;
@@ -102,6 +114,9 @@ TEST(Recipes, WrongFieldsAreRefusedWithExpectationAndFact) {
   EXPECT_THROW(check_recipe(r), InvalidArgument);
   EXPECT_THROW((void)find_recipe("no-such-recipe"), InvalidArgument);
   EXPECT_THROW((void)recipe_from_json("{}", "r"), InvalidArgument);
+  EXPECT_THAT(
+      [] { (void)recipe_from_json(R"({"schema": "medley.recipe/1", "lr": "x"})", "my.json"); },
+      testing::ThrowsMessage<InvalidArgument>("my.json: lr must be a finite number, got \"x\""));
 }
 
 TEST(Recipes, NameTheVersionOfTheirDraws) {

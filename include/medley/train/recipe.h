@@ -66,14 +66,17 @@ struct Recipe {
   Recipe();
 };
 
+/// What `test_resize` is where nothing else is said: 8/7 of the image size, such as 256 for 224.
+[[nodiscard]] std::int32_t usual_test_resize(std::int32_t image_size) noexcept;
+
 /// Throws InvalidArgument with the first field that cannot work.
 void check_recipe(const Recipe& recipe);
 
 /// One flat object with the schema "medley.recipe/1".
 [[nodiscard]] std::string to_json(const Recipe& recipe);
 
-/// Reads a recipe; fields that it does not name keep their defaults, unknown ones are refused. One
-/// without a version of draws is of this program's.
+/// Reads a recipe; fields that it does not name keep their defaults (test_resize: the usual one of
+/// its image_size), unknown ones are refused. One without a version of draws is of this program's.
 /// Throws InvalidArgument with `name` and the reason.
 [[nodiscard]] Recipe recipe_from_json(std::string_view text, std::string_view name);
 

@@ -2,6 +2,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -55,35 +56,44 @@ struct Row {
   std::string name;  ///< method, after the network if there are several
   std::string model;
   std::string method;
-  std::vector<std::vector<EpochMetrics>> runs = {};
+  std::vector<std::vector<EpochMetrics>> runs = {};  ///< of those that did not fail
+  std::vector<std::optional<double>> top1 = {};      ///< of the last epoch, by seed
+  std::size_t failed = 0;
 
-  /// Of the last epoch, by seed.
-  [[nodiscard]] std::vector<double> top1() const {
+  [[nodiscard]] std::optional<Spread> spread() const {
     std::vector<double> values;
-    for (const std::vector<EpochMetrics>& run : runs) values.push_back(run.back().score->test_top1);
-    return values;
+    for (const std::optional<double>& value : top1) {
+      if (value) values.push_back(*value);
+    }
+    return values.empty() ? std::nullopt : std::optional(spread_of(values));
   }
-  [[nodiscard]] Spread spread() const { return spread_of(top1()); }
+  /// "79.30 ± 0.20", and how many runs failed.
+  [[nodiscard]] std::string text() const {
+    const std::optional<Spread> numbers = spread();
+    const std::string text = numbers ? to_text(*numbers) : "–";
+    return failed == 0 ? text : fmt::format("{} ({} of {} failed)", text, failed, top1.size());
+  }
 };
 
 std::string table(const std::vector<Row>& rows, TableFormat format) {
   std::string text;
   if (format == TableFormat::csv) {
-    text = "model,method,seeds,test_top1_mean,test_top1_std\n";
+    text = "model,method,seeds,test_top1_mean,test_top1_std,failed\n";
     for (const Row& r : rows) {
-      const Spread spread = r.spread();
-      text += fmt::format("{},{},{},{:.4f},{}\n", r.model, r.method, r.runs.size(), spread.mean,
-                          spread.deviation ? fmt::format("{:.4f}", *spread.deviation) : "");
+      const std::optional<Spread> s = r.spread();
+      text += fmt::format("{},{},{},{},{},{}\n", r.model, r.method, r.runs.size(),
+                          s ? fmt::format("{:.4f}", s->mean) : "",
+                          s && s->deviation ? fmt::format("{:.4f}", *s->deviation) : "", r.failed);
     }
   } else if (format == TableFormat::markdown) {
     text = "| method | seeds | test accuracy, % |\n|---|---|---|\n";
     for (const Row& r : rows) {
-      text += fmt::format("| {} | {} | {} |\n", r.name, r.runs.size(), to_text(r.spread()));
+      text += fmt::format("| {} | {} | {} |\n", r.name, r.runs.size(), r.text());
     }
   } else {
     text = fmt::format("{:<16} {:>5}  test accuracy, %\n", "method", "seeds");
     for (const Row& r : rows) {
-      text += fmt::format("{:<16} {:>5}  {}\n", r.name, r.runs.size(), to_text(r.spread()));
+      text += fmt::format("{:<16} {:>5}  {}\n", r.name, r.runs.size(), r.text());
     }
   }
   return text;
@@ -92,7 +102,9 @@ std::string table(const std::vector<Row>& rows, TableFormat format) {
 /// Test accuracy by epoch, a curve per method: the mean over the seeds.
 Image draw_curves(const std::vector<Row>& rows, std::size_t seeds) {
   AccuracyPanel panel{"test accuracy", {}};
-  for (const Row& row : rows) panel.methods.emplace_back(row.name, mean_accuracy(row.runs));
+  for (const Row& row : rows) {
+    if (!row.runs.empty()) panel.methods.emplace_back(row.name, mean_accuracy(row.runs));
+  }
   return draw_accuracy({panel}, fmt::format("Mean over {} seed{}, on unmixed test images.", seeds,
                                             seeds == 1 ? "" : "s"));
 }
@@ -118,7 +130,13 @@ std::vector<Row> rows_of(const std::vector<GridRun>& runs, const std::string& re
       const std::string& model = run.model.empty() ? recipes_model : run.model;
       row = rows.insert(rows.end(), Row{run.name(), model, run.method, {}});
     }
-    row->runs.push_back(run.metrics);
+    if (run.problem.empty()) {
+      row->runs.push_back(run.metrics);
+      row->top1.emplace_back(run.metrics.back().score->test_top1);
+    } else {
+      row->top1.emplace_back();
+      ++row->failed;
+    }
   }
   return rows;
 }
@@ -144,7 +162,7 @@ void check(const SweepCommand& command, nn::TrainOptions common) {
     common.recipe.mix.method = method;
     nn::check_options(common);
   }
-  for (const std::string& model : command.models) (void)nn::parameter_count(model, 2);
+  for (const std::string& model : command.models) nn::check_model(model);
   refuse_repeats("--methods", command.methods);
   refuse_repeats("--models", command.models);
   refuse_repeats("--seeds", command.seeds);
@@ -180,6 +198,7 @@ int run(const SweepCommand& command) {
   if (!command.models.empty() && command.recipe.given("model")) {
     print_note("--model is not used beside --models", command.output.quiet);
   }
+  command.recipe.note_test_resize(options.common.recipe, command.data, command.output.quiet);
   const ImageData data = command.data.open();
   watch_interrupts();
   std::vector<GridRun> runs = runs_of(command);
@@ -190,24 +209,38 @@ int run(const SweepCommand& command) {
                     command.output.quiet);
   }
   DataOptions::note_left_out(data, command.output.quiet);
-  const fs::path curves = fs::path(command.out) / "curves.png";
-  write_staged(curves, encode_png(draw_curves(rows, command.seeds.size())));
-  print_note(fmt::format("{} shows the test accuracy of every epoch", curves.string()),
-             command.output.quiet);
+  const auto failed =
+      std::ranges::count_if(runs, [](const GridRun& r) { return !r.problem.empty(); });
+  if (failed < std::ssize(runs)) {
+    const fs::path curves = fs::path(command.out) / "curves.png";
+    write_staged(curves, encode_png(draw_curves(rows, command.seeds.size())));
+    print_note(fmt::format("{} shows the test accuracy of every epoch", curves.string()),
+               command.output.quiet);
+  }
   if (command.output.json) {
     nlohmann::ordered_json report = {{"schema", "medley.sweep/1"}, {"seeds", command.seeds}};
     for (const Row& r : rows) {
       nlohmann::ordered_json row = {{"model", r.model},
                                     {"method", r.method},
-                                    {"test_top1", r.top1()},
-                                    {"mean", r.spread().mean},
+                                    {"test_top1", nlohmann::ordered_json::array()},
+                                    {"mean", nullptr},
                                     {"std", nullptr}};
-      if (const auto deviation = r.spread().deviation) row["std"] = *deviation;
+      for (const std::optional<double>& value : r.top1) {
+        row["test_top1"].push_back(value ? nlohmann::ordered_json(*value) : nullptr);
+      }
+      if (const std::optional<Spread> spread = r.spread()) {
+        row["mean"] = spread->mean;
+        if (spread->deviation) row["std"] = *spread->deviation;
+      }
       report["methods"].push_back(std::move(row));
     }
     print(to_text(report));
   } else {
     print(table(rows, command.format));
+  }
+  if (failed > 0) {
+    throw Error(fmt::format("{} of {} runs failed; the same command tries them again", failed,
+                            runs.size()));
   }
   return kDone;
 }

@@ -89,6 +89,12 @@ void take_from_folder(TrainCommand& command) {
 }
 
 int run(TrainCommand& command) {
+  if (command.weights.ends_with(".medley")) {
+    throw InvalidArgument(fmt::format(
+        "--weights must be a .safetensors file, got the checkpoint {}; a finished run has "
+        "weights.safetensors, and --resume goes on from checkpoints",
+        command.weights));
+  }
   const RunFolder::Existing existing = command.checkpoints.existing();
   if (existing == RunFolder::Existing::resume) take_from_folder(command);
   nn::TrainOptions options;
@@ -107,6 +113,7 @@ int run(TrainCommand& command) {
   options.checkpoint_minutes = command.checkpoints.minutes;
   nn::check_options(options);
   command.recipe.note_unused({options.recipe.mix.method}, command.output.quiet);
+  command.recipe.note_test_resize(options.recipe, command.data, command.output.quiet);
   const ImageData data = command.data.open();
   using Lines = TrainConsole::Lines;
   TrainConsole console(options.recipe.mix.method, options.recipe.epochs,

@@ -12,8 +12,8 @@
 
 namespace medley::cli {
 
-JobQueue::JobQueue(std::size_t jobs, Job job, Note note)
-    : job_(std::move(job)), note_(std::move(note)) {
+JobQueue::JobQueue(std::size_t jobs, Job job, Note note, Failed failed)
+    : job_(std::move(job)), note_(std::move(note)), failed_(std::move(failed)) {
   for (std::size_t i = 0; i < jobs; ++i) open_.push_back(i);
 }
 
@@ -37,10 +37,13 @@ void JobQueue::work() {
       job_(turn->job);
       finish();
     } catch (const DeviceMemoryError& problem) {
-      if (was_alone(*turn)) return fail();
-      if (give_way(turn->job, problem.what())) return;
+      if (was_alone(*turn)) {
+        if (!fail(turn->job)) return;
+      } else if (give_way(turn->job, problem.what())) {
+        return;
+      }
     } catch (...) {
-      return fail();
+      if (!fail(turn->job)) return;
     }
   }
 }
@@ -75,10 +78,16 @@ bool JobQueue::give_way(std::size_t job, const std::string& why) {
   return running_ > 0;
 }
 
-void JobQueue::fail() {
+/// Whether this thread is to take the next job.
+bool JobQueue::fail(std::size_t job) {
+  const std::exception_ptr why = std::current_exception();
+  const bool go_on = failed_(job, why);
   const std::lock_guard lock(mutex_);
-  if (!problem_) problem_ = std::current_exception();
+  --running_;
+  if (go_on) return true;
+  if (!problem_) problem_ = why;
   stop_ = true;
+  return false;
 }
 
 }  // namespace medley::cli

@@ -1,7 +1,9 @@
 #include "cli/nn/run_grid.h"
 
 #include <atomic>
+#include <exception>
 #include <filesystem>
+#include <new>
 #include <optional>
 #include <string>
 
@@ -49,6 +51,13 @@ class RunConsole : public TrainConsole {
   const std::atomic<bool>& stop_;
 };
 
+/// The user asked for it.
+class Stopped : public Error {
+  using Error::Error;
+};
+
+std::string label_of(const GridRun& run) { return fmt::format("{} seed {}", run.name(), run.seed); }
+
 /// Trains, or takes the result from the folder if the run is finished.
 void train(std::size_t number, GridRun& run, const GridOptions& grid, const ImageData& data,
            SweepProgress& progress, const std::atomic<bool>& stop) {
@@ -60,15 +69,30 @@ void train(std::size_t number, GridRun& run, const GridOptions& grid, const Imag
   options.out /= fmt::format("{}{}-seed{}", prefix, run.method, run.seed);
   using Existing = RunFolder::Existing;
   options.existing = std::filesystem::exists(options.out) ? Existing::resume : Existing::refuse;
-  const std::string label = fmt::format("{} seed {}", run.name(), run.seed);
+  const std::string label = label_of(run);
   RunConsole console(number, label, grid, progress, stop);
   const nn::TrainResult result = nn::train(data, options, console);
   if (result.stopped) {
-    throw Error(fmt::format("stopped; the same command goes on in {}", grid.common.out.string()));
+    throw Stopped(fmt::format("stopped; the same command goes on in {}", grid.common.out.string()));
   }
   run.metrics = result.metrics;
   run.lengthened_from = result.lengthened_from;
   progress.finish(number, label, *run.metrics.back().score);
+}
+
+/// Why a run failed, in a sentence; nothing if that ends the others too.
+std::optional<std::string> reason_of(const std::exception_ptr& why) {
+  try {
+    std::rethrow_exception(why);
+  } catch (const InvalidArgument&) {
+    return {};
+  } catch (const Stopped&) {
+    return {};
+  } catch (const std::bad_alloc&) {
+    return "not enough memory";
+  } catch (const std::exception& problem) {
+    return problem.what();
+  }
 }
 
 }  // namespace
@@ -79,7 +103,14 @@ void run_grid(const GridOptions& options, const ImageData& data, std::vector<Gri
   SweepProgress progress(runs.size(), options.common.recipe.epochs, options.quiet);
   JobQueue queue(
       runs.size(), [&](std::size_t i) { train(i, runs[i], options, data, progress, queue.stop()); },
-      [&](const std::string& sentence) { progress.note(sentence); });
+      [&](const std::string& sentence) { progress.note(sentence); },
+      [&](std::size_t i, const std::exception_ptr& why) {
+        const std::optional<std::string> reason = reason_of(why);
+        if (!reason) return false;
+        runs[i].problem = *reason;
+        progress.fail(i, label_of(runs[i]), *reason);
+        return true;
+      });
   queue.run(options.parallel);
 }
 

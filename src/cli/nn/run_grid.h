@@ -17,6 +17,7 @@ struct GridRun {
   std::uint64_t seed = 0;
   std::optional<std::int64_t> lengthened_from = {};
   std::vector<EpochMetrics> metrics = {};  ///< once they are known
+  std::string problem = {};                ///< why it failed, empty if it did not
 
   /// "resnet8 hmix", or "hmix" for the recipe's network.
   [[nodiscard]] std::string name() const;
@@ -30,7 +31,8 @@ struct GridOptions {
 
 /// Trains every run of a grid, several side by side, and fills in their metrics. Runs that are
 /// finished are not repeated, and others go on. If a run finds no room on the device beside others,
-/// it is left to those that have. Throws what a run threw, once the others have stopped.
+/// it is left to those that have. One that fails is reported and the others go on; wrong arguments
+/// and interrupts end all: throws what the run threw, once the others have stopped.
 void run_grid(const GridOptions& options, const ImageData& data, std::vector<GridRun>& runs);
 
 }  // namespace medley::cli

@@ -102,7 +102,7 @@ void DataOptions::note_left_out(const ImageData& images, bool quiet) {
 nn::Device DataOptions::device() const {
   const bool gpu = device_word != "cpu" && nn::is_available(nn::Device::cuda);
   if (device_word == "cuda" && !gpu) {
-    throw InvalidArgument(
+    throw CudaError(
         "--device cuda needs a build with CUDA and a GPU, and one of them is missing; use "
         "--device cpu");
   }
@@ -167,7 +167,21 @@ Recipe RecipeOptions::recipe() const {
     recipe.eval_every = std::max<std::int64_t>(
         1, static_cast<std::int64_t>(share * static_cast<double>(recipe.eval_every)));
   }
+  if (chooses_test_resize()) recipe.test_resize = usual_test_resize(recipe.image_size);
   return recipe;
+}
+
+bool RecipeOptions::chooses_test_resize() const {
+  return given("image_size") && !given("test_resize") && !of_run_;
+}
+
+void RecipeOptions::note_test_resize(const Recipe& recipe, const DataOptions& data,
+                                     bool quiet) const {
+  if (!chooses_test_resize() || data.name() != "folder") return;
+  print_note(fmt::format("test pictures are resized to {}, 8/7 of --image-size, before the crop; "
+                         "--test-resize says otherwise",
+                         recipe.test_resize),
+             quiet);
 }
 
 bool RecipeOptions::given(std::string_view field) const {

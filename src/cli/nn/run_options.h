@@ -64,16 +64,21 @@ class RecipeOptions {
   /// Makes the recipe.json of a run the recipe that the options change, unless another was named.
   void start_from(const std::filesystem::path& file);
 
-  /// The named recipe with the fields that were given; `eval_every` keeps to the epochs unless it
-  /// is one of them. Throws InvalidArgument.
+  /// The named recipe with the fields that were given; `eval_every` keeps to the epochs and
+  /// `test_resize` to the image size unless they are among them. Throws InvalidArgument.
   [[nodiscard]] Recipe recipe() const;
 
   [[nodiscard]] bool given(std::string_view field) const;
 
   /// Notes on options that were given, but that none of the methods uses.
   void note_unused(const std::vector<std::string>& chosen, bool quiet) const;
+  /// A note on `test_resize` if it was chosen for pictures of this data.
+  void note_test_resize(const Recipe& recipe, const DataOptions& data, bool quiet) const;
 
  private:
+  /// Not for runs that go on: theirs is in the folder.
+  [[nodiscard]] bool chooses_test_resize() const;
+
   std::string name_ = "demo";
   bool of_run_ = false;                        // name_ is the recipe.json of a run
   std::map<std::string, std::string> fields_;  // by name; empty: not given

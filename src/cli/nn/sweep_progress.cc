@@ -64,6 +64,17 @@ void SweepProgress::finish(std::size_t run, const std::string& label, const Scor
              quiet_);
 }
 
+void SweepProgress::fail(std::size_t run, const std::string& label, const std::string& why) {
+  const std::lock_guard lock(mutex_);
+  ++ended_;
+  Run& r = runs_[run];
+  // Nothing of it is left, but only what it did took time.
+  r.first = r.first < 0 ? epochs_ : epochs_ - (r.done - r.first);
+  r.done = epochs_;
+  erase();
+  print_error(fmt::format("{} failed: {}", label, why));
+}
+
 void SweepProgress::note(const std::string& sentence) {
   const std::lock_guard lock(mutex_);
   erase();

@@ -12,6 +12,7 @@
 
 #include "cli/console.h"
 #include "cli/help_format.h"
+#include "cli/memory.h"
 #include "cli/options.h"
 #include "cli/output_options.h"
 #include "cli/policy_options.h"
@@ -44,6 +45,10 @@ struct CoefficientsCommand {
   std::int32_t threads = 0;
   std::string picture;
 };
+
+// Of a pixel of the map and what it is computed with, at least, measured with mixup and cutmix.
+constexpr double kBytesOfPixel = 23;
+constexpr double kBytesOfPixelAsJson = 43;
 
 /// What either way of computing gives.
 struct Answer {
@@ -169,6 +174,13 @@ nlohmann::ordered_json to_object(const CoefficientsCommand& command, const MixPo
   return object;
 }
 
+void check_memory(const CoefficientsCommand& command) {
+  const double pixel = command.output.json ? kBytesOfPixelAsJson : kBytesOfPixel;
+  require_memory(
+      pixel * static_cast<double>(command.size.pixels()),
+      fmt::format("the coefficients of {}x{} pixels", command.size.height, command.size.width));
+}
+
 std::string to_table(const CoefficientsCommand& command, const MixPolicy& policy,
                      const Answer& answer) {
   const std::string lam =
@@ -198,6 +210,7 @@ std::string to_table(const CoefficientsCommand& command, const MixPolicy& policy
 
 int run(const CoefficientsCommand& command) {
   const MixPolicy policy = command.policy.policy();
+  check_memory(command);
   const Answer answer = command.draws ? estimated(command, policy) : closed_form(command, policy);
   note_unused(command.policy, policy.method, command.output.quiet);
   if (!command.picture.empty()) {
