@@ -147,11 +147,6 @@ void mix_chained(const CpuCall& call, int threads, CallMemory& memory) {
 }  // namespace
 
 void mix_cpu(const LoweredPlan& plan, const MixJob& job) {
-  const bool blocks =
-      !plan.tiles.empty() || std::ranges::any_of(plan.entries, [](const LoweredEntry& e) {
-        return e.kind == MaskKind::grid || e.masked != 0;
-      });
-  if (blocks) return mix_reference(plan, job);
   CallMemory& memory = call_memory();
   const CpuCall call(plan, job, memory.scratch);
   const std::int64_t bytes = job.out.shape.values() * size_of(job.out.dtype);
