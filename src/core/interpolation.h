@@ -48,7 +48,10 @@ MEDLEY_HOST_DEVICE inline float interpolate(float first, float second, float fra
 MEDLEY_HOST_DEVICE inline Tap grid_tap(bool bilinear, std::int32_t i, std::int32_t n,
                                        std::int32_t blocks) noexcept {
   if (bilinear) return bilinear_tap(i, n, blocks);
-  const auto block = static_cast<std::int32_t>(std::int64_t{i} * blocks / n);
+  // Sides are below 2^16.
+  const auto block =
+      static_cast<std::int32_t>(static_cast<std::uint32_t>(i) * static_cast<std::uint32_t>(blocks) /
+                                static_cast<std::uint32_t>(n));
   return {block, block, 0.0f};
 }
 

@@ -83,7 +83,9 @@ void lower_tiles(const MixPlan& plan, std::vector<std::int32_t>& tiles,
     begins.push_back(static_cast<std::int32_t>(tiles.size()));
     tiles.insert(tiles.end(),
                  {plan.size.height / map.rows, plan.size.width / map.columns, map.columns});
-    tiles.insert(tiles.end(), map.tiles.begin(), map.tiles.end());
+    for (const std::int32_t tile : map.tiles) {
+      tiles.push_back(tile / map.columns << 16 | tile % map.columns);
+    }
   }
 }
 

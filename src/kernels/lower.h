@@ -27,7 +27,8 @@ struct LoweredSource {
   }
 };
 
-/// A tile map as it lies among the plan's tiles: this, then its tiles, row by row.
+/// A tile map as it lies among the plan's tiles: this, then its tiles, row by row, each as the row
+/// and column of the tile that it shows: row << 16 | column.
 struct LoweredTiles {
   std::int32_t height;  // of a tile
   std::int32_t width;
@@ -48,8 +49,7 @@ MEDLEY_HOST_DEVICE inline Place moved_place(const std::int32_t* map, std::int32_
   const std::int32_t ty = y / tiles.height;
   const std::int32_t tx = x / tiles.width;
   const std::int32_t from = map[kTilesHead + ty * tiles.columns + tx];
-  const std::int32_t row = from / tiles.columns;
-  return {y + (row - ty) * tiles.height, x + (from - row * tiles.columns - tx) * tiles.width};
+  return {y + ((from >> 16) - ty) * tiles.height, x + ((from & 0xFFFF) - tx) * tiles.width};
 }
 
 enum class MaskKind : std::int32_t { flat, box, gaussian, field, grid };

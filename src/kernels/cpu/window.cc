@@ -1,6 +1,7 @@
 #include "kernels/cpu/window.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "kernels/cpu/cache_line.h"
@@ -72,28 +73,75 @@ const std::byte* WindowReader::moved_rows(const std::byte* image, const LoweredS
   LoweredSource window = source;
   window.tiles = -1;
   const std::byte* plane = plane_of(image, c);
+  const bool inside = is_inside(source);
+  const std::int64_t tile_bytes = tiles.width * pixel_;
   for (std::int64_t r = 0; r < rows;) {
     const auto tile_row = static_cast<std::int32_t>((y + r) / tiles.height);
     const auto in_tile = static_cast<std::int32_t>(y + r - tile_row * tiles.height);
     const std::int64_t together = std::min<std::int64_t>(rows - r, tiles.height - in_tile);
     const std::int32_t* map = head + kTilesHead + tile_row * tiles.columns;
+    std::byte* to = room + r * row_bytes();
+    const std::byte* from =
+        plane + (std::int64_t{in_tile} + source.dy) * stride_ + source.dx * pixel_;
     for (std::int32_t t = 0; t < tiles.columns;) {
-      const std::int32_t from_row = map[t] / tiles.columns;
-      const std::int32_t from = map[t] - from_row * tiles.columns;
-      const std::int32_t from_y = from_row * tiles.height + in_tile;
       // Tiles that stay side by side.
       std::int32_t n = 1;
-      while (t + n < tiles.columns && from + n < tiles.columns && map[t + n] == map[t] + n) ++n;
+      while (t + n < tiles.columns && map[t + n] == map[t] + n) ++n;
+      const std::int32_t first_row = (map[t] >> 16) * tiles.height;
+      const std::int32_t first = map[t] & 0xFFFF;
       if (n == tiles.columns && together == rows) {
-        return this->rows(image, window, c, from_y, rows, room);
+        return this->rows(image, window, c, first_row + in_tile, rows, room);
       }
-      std::byte* to = room + r * row_bytes() + t * tiles.width * pixel_;
-      copy_window(plane, window, from_y, together, {from * tiles.width, n * tiles.width, to});
+      if (inside) {
+        const std::byte* at = from + first_row * stride_ + first * tile_bytes;
+        if (t + n < tiles.columns && job_.streaming) {
+          const std::int64_t later =
+              (map[t + n] >> 16) * tiles.height * stride_ + (map[t + n] & 0xFFFF) * tile_bytes;
+          for (std::int64_t i = 0; i < together; ++i) prefetch(from, later + i * stride_);
+        }
+        copy_tile(at, to + t * tile_bytes, together, n * tile_bytes);
+      } else {
+        copy_window(plane, window, first_row + in_tile, together,
+                    {first * tiles.width, n * tiles.width, to + t * tile_bytes});
+      }
       t += n;
     }
     r += together;
   }
   return room;
+}
+
+/// Whether no part of the window is mirrored or lies outside the image.
+bool WindowReader::is_inside(const LoweredSource& source) const noexcept {
+  return source.flip == 0 && source.dy >= 0 && source.dx >= 0 &&
+         source.dy + plan_.size.height <= job_.in.shape.height &&
+         source.dx + width_ <= job_.in.shape.width;
+}
+
+/// Rows of `bytes` bytes. Tiles are mostly so small that a call would cost more than the copy.
+void WindowReader::copy_tile(const std::byte* from, std::byte* to, std::int64_t rows,
+                             std::int64_t bytes) const {
+  const std::int64_t stride = row_bytes();
+  const auto copy_halves = [&](auto half) {
+    constexpr std::size_t kHalf = sizeof(half);
+    const std::int64_t second = bytes - static_cast<std::int64_t>(kHalf);
+    for (std::int64_t r = 0; r < rows; ++r) {
+      std::array<std::byte, kHalf> a;
+      std::array<std::byte, kHalf> b;
+      std::memcpy(a.data(), from + r * stride_, kHalf);
+      std::memcpy(b.data(), from + r * stride_ + second, kHalf);
+      std::memcpy(to + r * stride, a.data(), kHalf);
+      std::memcpy(to + r * stride + second, b.data(), kHalf);
+    }
+  };
+  if (bytes > 64) return ops_.copy({from, stride_, to, stride, rows, bytes, 1});
+  if (bytes >= 32) return copy_halves(std::array<std::byte, 32>{});
+  if (bytes >= 16) return copy_halves(std::array<std::byte, 16>{});
+  if (bytes >= 8) return copy_halves(std::array<std::byte, 8>{});
+  if (bytes >= 4) return copy_halves(std::array<std::byte, 4>{});
+  for (std::int64_t r = 0; r < rows; ++r) {
+    for (std::int64_t i = 0; i < bytes; ++i) to[r * stride + i] = from[r * stride_ + i];
+  }
 }
 
 void WindowReader::copy_window(const std::byte* plane, const LoweredSource& source, std::int64_t y,

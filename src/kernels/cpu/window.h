@@ -51,6 +51,8 @@ class WindowReader {
   [[nodiscard]] const std::byte* moved_rows(const std::byte* image, const LoweredSource& source,
                                             std::int32_t c, std::int32_t y, std::int64_t rows,
                                             std::byte* room) const;
+  [[nodiscard]] bool is_inside(const LoweredSource& source) const noexcept;
+  void copy_tile(const std::byte* from, std::byte* to, std::int64_t rows, std::int64_t bytes) const;
   [[nodiscard]] const std::byte* plane_of(const std::byte* image, std::int32_t c) const noexcept;
   void pad_pixels(std::int64_t begin, std::int64_t end, std::byte* row) const;
 

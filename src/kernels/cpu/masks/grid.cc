@@ -20,6 +20,7 @@ class GridRowMixer final : public MaskRows {
       bilinear = bilinear || e.grid().bilinear != 0;
     }
     expanded_ = scratch.take<float>(expanded);
+    taps_ = scratch.take<Tap>(call.height);
     if (is_short() || bilinear) rows_ = scratch.take<float>(call.height * stride());
     if (!is_short()) {
       pointers_ =
@@ -31,16 +32,24 @@ class GridRowMixer final : public MaskRows {
 
  protected:
   Region prepare() override {
-    GridRows grid(call_, entry().grid());
+    const LoweredGrid shape = entry().grid();
+    GridRows grid(call_, shape);
     grid.expand(columns_, part_->y0, part_->y1, expanded_);
+    if (shape.rows != taps_rows_ || shape.bilinear != taps_bilinear_) {
+      taps_rows_ = shape.rows;
+      taps_bilinear_ = shape.bilinear;
+      for (std::int32_t y = 0; y < call_.height; ++y) {
+        taps_[y] = grid_tap(shape.bilinear != 0, y, call_.height, shape.rows);
+      }
+    }
     const std::int32_t count = part_->y1 - part_->y0;
     for (std::int32_t i = 0; i < count; ++i) {
       float* room = rows_ == nullptr ? nullptr : rows_ + i * stride() + slack();
-      const float* weights = grid.row(part_->y0 + i, room);
-      if (is_short()) {
-        if (weights != room) std::copy_n(weights, call_.row, room);
-      } else {
+      const float* weights = grid.row(taps_[part_->y0 + i], room);
+      if (!is_short()) {
         pointers_[i] = weights;
+      } else if (weights != room) {
+        std::copy_n(weights, call_.row, room);
       }
     }
     if (part_->whole && !is_short()) {
@@ -76,6 +85,9 @@ class GridRowMixer final : public MaskRows {
   [[nodiscard]] std::int64_t stride() const { return call_.row + 2 * slack(); }
 
   GridColumns columns_;
+  std::int32_t taps_rows_ = 0;  // of the grid that the following are of
+  std::int32_t taps_bilinear_ = 0;
+  Tap* taps_;                         // of each row
   float* expanded_;                   // rows of the grid
   float* rows_ = nullptr;             // rows of the part that are no rows of the grid
   const float** pointers_ = nullptr;  // to each row of the part

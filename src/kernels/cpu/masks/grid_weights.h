@@ -16,17 +16,16 @@ class GridColumns {
  public:
   GridColumns(const CpuCall& call, Scratch& scratch);
 
-  /// A row of the grid as weights of all values of an output's row.
+  /// A row of the grid as weights of all values of an output's row; `weights` has room for 16 more.
   void expand(const LoweredGrid& grid, const float* row, float* weights);
 
  private:
-  void expand_bilinear(const float* row, float* weights) const;
-
   const CpuCall& call_;
   std::int32_t columns_ = 0;  // of which the following are
   std::int32_t bilinear_ = 0;
-  std::int32_t* begins_;  // where each column's pixels begin, and their end
-  float* fractions_;      // of each pixel
+  std::int32_t* first_;  // of each value of a row
+  std::int32_t* second_;
+  float* fractions_;
 };
 
 /// Weights of the rows of an output that a grid gives.
@@ -42,8 +41,9 @@ class GridRows {
   /// Makes what rows [y0, y1) need in `memory`, of `values` floats, which must stay alive.
   void expand(GridColumns& columns, std::int32_t y0, std::int32_t y1, float* memory);
 
-  /// Weights of row y, in the rows of the grid or in `room`.
-  [[nodiscard]] const float* row(std::int32_t y, float* room) const;
+  /// Weights of the row with this tap, in the rows of the grid or in `room`, with 16 more.
+  [[nodiscard]] const float* row(const Tap& at, float* room) const;
+  [[nodiscard]] const float* row(std::int32_t y, float* room) const { return row(tap(y), room); }
   /// Whether rows [y, y + rows) have no weight other than 0.
   [[nodiscard]] bool is_zero(std::int32_t y, std::int64_t rows) const;
 
