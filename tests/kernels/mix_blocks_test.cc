@@ -83,6 +83,19 @@ TEST_P(MixBlocks, TilesMoveBeforeCropAndFlip) {
 INSTANTIATE_TEST_SUITE_P(Backends, MixBlocks, testing::Values(Backend::reference, Backend::cpu),
                          test::backend_name);
 
+// Blocks of the grid are those of pixels, not of the values of a row.
+TEST(MixBlocksOfTwoChannels, AreThoseOfPixels) {
+  MixPlan plan = test::plan_of({1, 3}, GridMask{0, 1, 2});
+  plan.fields = {1, 0};
+  const std::vector<float> in = {1, 2, 3, 4, 5, 6, 10, 20, 30, 40, 50, 60};
+  std::vector<float> out(6);
+  for (const Backend backend : {Backend::reference, Backend::cpu}) {
+    mix(plan, view_of(in, {2, 2, 1, 3}, Layout::nhwc),
+        mutable_view_of(out, {1, 2, 1, 3}, Layout::nhwc), {.backend = backend});
+    EXPECT_THAT(out, ElementsAre(1, 2, 3, 4, 50, 60));
+  }
+}
+
 TEST(OpenPlans, AreRefusedByEverythingThatAppliesThem) {
   MixPlan plan = test::plan_of({1, 2}, OpenMask{});
   const std::vector<float> in(4);

@@ -165,9 +165,15 @@ void stream_fence() { hwy::FlushStream(); }
 
 void repeat(const float* m, std::int64_t channels, float* out, std::int64_t n) {
   std::int64_t i = 0;
+  const Floats d;
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  if (channels == 2) {
+    for (; i + lanes <= n; i += lanes) {
+      const Float v = load_floats(m + i);
+      hn::StoreInterleaved2(v, v, d, out + 2 * i);
+    }
+  }
   if (channels == 3) {
-    const Floats d;
-    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
     for (; i + lanes <= n; i += lanes) {
       const Float v = load_floats(m + i);
       hn::StoreInterleaved3(v, v, v, d, out + 3 * i);

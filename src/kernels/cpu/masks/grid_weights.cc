@@ -15,6 +15,11 @@ GridColumns::GridColumns(const CpuCall& call, Scratch& scratch)
 }
 
 void GridColumns::expand(const LoweredGrid& grid, const float* row, float* weights) {
+  // Blocks of two or three values each.
+  const std::int64_t block = call_.row / grid.columns;
+  if (grid.bilinear == 0 && block <= 3 && call_.width % grid.columns == 0) {
+    return call_.lines.repeat(row, block, weights, grid.columns);
+  }
   if (grid.columns != columns_ || grid.bilinear != bilinear_) {
     columns_ = grid.columns;
     bilinear_ = grid.bilinear;
