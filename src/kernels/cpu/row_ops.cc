@@ -111,7 +111,14 @@ void blend_mask_rows(const void* own, const void* partner, const float* const* m
                      const RowStyle& style, float* out, std::int64_t rows, std::int64_t n) {
   const MaskRowsSource<In> source{static_cast<const In*>(own), static_cast<const In*>(partner),
                                   masks, style.ahead, n};
-  with_sink<In>(MaskRowsJob<In>{source, rows}, style, out, rows * n);
+  const MaskRowsJob<In> job{source, rows};
+  // One loop for all other types: they are rare.
+  if constexpr (std::is_same_v<In, float>) {
+    with_sink<In>(job, style, out, rows * n);
+  } else {
+    with_stores(job, Sink<Norm::any>(style.affine, out),
+                style.stream && rows * n >= kLeastStreamed);
+  }
 }
 
 /// Rows of fewer values than a vector has, one by one.
