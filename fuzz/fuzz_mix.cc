@@ -11,7 +11,8 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   std::uint64_t number = 0;
   std::memcpy(&number, data, size < sizeof number ? size : sizeof number);
-  const medley::test::MixCase c = medley::test::random_case(number);
+  medley::test::MixCase c = medley::test::random_case(number);
+  c.blocks = static_cast<medley::test::Blocks>(size > sizeof number ? data[sizeof number] % 3 : 0);
   const medley::MixPlan plan = c.plan();
   medley::test::Batch in(c.in_dtype, c.in_layout, c.in_shape, c.in_gap);
   in.fill_random(number);

@@ -61,6 +61,11 @@ struct CountReads {
     const auto pixels = static_cast<double>(size.pixels());
     return {pixels, pixels, pixels * sizeof(float)};
   }
+  Reads operator()(const GridMask& m) const {
+    const auto pixels = static_cast<double>(size.pixels());
+    return {pixels, pixels, static_cast<double>(m.rows) * m.columns * sizeof(float)};
+  }
+  Reads operator()(const OpenMask& /*mask*/) const { return {}; }
 };
 
 }  // namespace

@@ -29,6 +29,34 @@ const PlainTap* PlainPlan::taps(std::int32_t length, std::int32_t image_length) 
   return taps_.back().get();
 }
 
+/// Rows of a constant grid once per row of blocks, of a bilinear one once per row.
+void PlainPlan::grid(const MixPlan& plan, const MixEntry& entry, PlainEntry& e) {
+  const auto& mask = std::get<GridMask>(entry.mask);
+  const auto [height, width] = plan.size;
+  std::vector<double> values(static_cast<std::size_t>(plan.size.pixels()));
+  mask_values(plan, entry, values);
+  factors_.push_back(std::make_unique<float[]>(values.size()));
+  rows_.push_back(std::make_unique<std::int32_t[]>(static_cast<std::size_t>(height)));
+  const bool constant = mask.interpolation == GridInterpolation::constant;
+  for (std::int32_t y = 0; y < height; ++y) {
+    const std::int32_t row = constant ? y * mask.rows / height : y;
+    rows_.back()[static_cast<std::size_t>(y)] = row;
+    for (std::int32_t x = 0; x < width; ++x) {
+      factors_.back()[static_cast<std::size_t>(row * width + x)] =
+          static_cast<float>(values[static_cast<std::size_t>(y * width + x)]);
+    }
+  }
+  e.weights = factors_.back().get();
+  e.weight_rows = rows_.back().get();
+  const auto tiles_of = [&](const Source& source) -> PlainTiles {
+    if (source.tiles < 0) return {};
+    const TileMap& map = plan.tile_maps[static_cast<std::size_t>(source.tiles)];
+    return {height / map.rows, width / map.columns, map.columns, map.tiles.data()};
+  };
+  e.own_tiles = tiles_of(entry.own);
+  e.partner_tiles = tiles_of(entry.partner);
+}
+
 PlainPlan::PlainPlan(const MixPlan& plan, const Normalise& normalise) {
   const auto [height, width] = plan.size;
   for (const MixEntry& entry : plan.entries) {
@@ -58,6 +86,8 @@ PlainPlan::PlainPlan(const MixPlan& plan, const Normalise& normalise) {
       e.rows = gaussian(scale, bell->cy, height);
       e.columns = gaussian(scale, bell->cx, width);
       e.own_peak = bell->peak == Peak::own;
+    } else if (std::holds_alternative<GridMask>(entry.mask)) {
+      grid(plan, entry, e);
     } else {
       throw Error("the plain loop knows no field masks");
     }

@@ -8,8 +8,8 @@
 
 namespace medley::bench {
 
-/// A plan as the plain loop takes it: boxes, and tables of Gaussians and taps. Throws medley::Error
-/// for masks that the plain loop does not know (fields, boxes that wrap).
+/// A plan as the plain loop takes it: boxes, and tables of Gaussians, taps and grids. Throws
+/// medley::Error for masks that the plain loop does not know (fields, boxes that wrap).
 class PlainPlan {
  public:
   PlainPlan(const MixPlan& plan, const Normalise& normalise);
@@ -21,7 +21,10 @@ class PlainPlan {
   const float* gaussian(double scale, std::int32_t centre, std::int32_t length);
   const PlainTap* taps(std::int32_t length, std::int32_t image_length);
 
+  void grid(const MixPlan& plan, const MixEntry& entry, PlainEntry& e);
+
   std::vector<PlainEntry> entries_;
+  std::vector<std::unique_ptr<std::int32_t[]>> rows_;
   std::vector<std::unique_ptr<float[]>> factors_;
   std::vector<std::unique_ptr<PlainTap[]>> taps_;
   std::vector<float> scale_;

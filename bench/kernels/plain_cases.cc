@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
+#include <utility>
 
+#include "core/rng.h"
 #include "kernels/cases.h"
 
 namespace medley::bench {
@@ -31,6 +34,37 @@ constexpr double kHmixOtherPhase = 1.05;  // beyond the cache, input and output 
 constexpr double kGmixSse4 = 1.2;         // in cache
 
 }  // namespace
+
+MixPlan PlainCase::plan() const {
+  MixPolicy policy;
+  policy.method = blocks() ? "mixup" : method;
+  MixPlan plan = plan_for(policy, shape.size(), shape.count);
+  if (!blocks()) return plan;
+  constexpr std::int32_t kSide = 16;
+  constexpr std::uint64_t kSeed = 20220821;
+  RandomStream random(kSeed, 0, 0, Purpose::picture);
+  const auto random_map = [&] {
+    TileMap map{kSide, kSide, std::vector<std::int32_t>(kSide * kSide)};
+    std::iota(map.tiles.begin(), map.tiles.end(), 0);
+    for (std::uint32_t i = kSide * kSide; i > 1; --i) {
+      std::swap(map.tiles[i - 1], map.tiles[random.below(i)]);
+    }
+    plan.tile_maps.push_back(std::move(map));
+    return static_cast<std::int32_t>(plan.tile_maps.size()) - 1;
+  };
+  for (MixEntry& entry : plan.entries) {
+    entry.mask =
+        GridMask{std::ssize(plan.fields), kSide, kSide,
+                 method == "bilinear" ? GridInterpolation::bilinear : GridInterpolation::constant};
+    for (std::int32_t i = 0; i < kSide * kSide; ++i) {
+      plan.fields.push_back(static_cast<float>(random.below(5)) / 4.0f);
+    }
+    if (method != "tiles") continue;
+    entry.own.tiles = random_map();
+    entry.partner.tiles = random_map();
+  }
+  return plan;
+}
 
 std::vector<Offsets> PlainCase::offsets() const {
   std::vector<Offsets> all;
@@ -80,6 +114,9 @@ std::vector<PlainCase> plain_cases() {
   add("bf16", {"mixup", "hmix"}, [](PlainCase& c) { c.in = c.out = DType::bf16; });
   add("f32 resized", {"resizemix"}, [](PlainCase&) {});
   add("f32 rows apart", {"mixup", "hmix"}, [](PlainCase& c) { c.row_gap = 8; });
+  for (const BatchShape& shape : {kBeyondCache, kInCache, kSmall}) {
+    add("f32 grid", {"constant", "bilinear", "tiles"}, [&](PlainCase& c) { c.shape = shape; });
+  }
   add("f32 never touched", {"mixup", "hmix"}, [](PlainCase& c) { c.fresh = true; });
   return cases;
 }
@@ -89,6 +126,7 @@ double plain_target(const PlainCase& c, std::string_view isa, Offsets offsets) {
   if (c.group == "u8 nhwc to f32 nchw") return 0.33;
   if (c.group == "f32 nhwc") return 0.85;
   if (c.group == "f32 nchw to nhwc") return 0.90;
+  if (c.blocks()) return c.shape == kBeyondCache ? 0.95 : c.shape == kInCache ? 1.0 : 0.75;
   if (c.group != "f32") return 1.0;  // no worse than the plain loop
   if (c.method == "hmix" && c.shape == kBeyondCache && offsets.in != offsets.out) {
     return kHmixOtherPhase;

@@ -27,6 +27,9 @@ struct PlainCase {
   bool fresh = false;        // pages of the output were never touched
   bool every_offset = false;
 
+  [[nodiscard]] bool blocks() const { return group == "f32 grid"; }
+  /// Of the method; or, of `blocks`, pairs with grids of 16x16 random weights, and moved tiles.
+  [[nodiscard]] MixPlan plan() const;
   [[nodiscard]] std::vector<Offsets> offsets() const;
   [[nodiscard]] MixOptions options(int threads) const;
 };

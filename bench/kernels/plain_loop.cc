@@ -58,6 +58,37 @@ void blend_gaussian(const In* a, const In* b, Out* out, std::int64_t n, float ro
 }
 
 template <int in_step, int out_step, bool normalize, typename In, typename Out>
+void blend_weights(const In* a, const In* b, Out* out, std::int64_t n, const float* weights,
+                   Line<normalize> line) {
+  for (std::int64_t i = 0; i < n; ++i) {
+    const float w = weights[i];
+    put(line(value_of(a[i * in_step]) * w + value_of(b[i * in_step]) * (1 - w)), out[i * out_step]);
+  }
+}
+
+/// Where a tile's pixels of row y of the output lie in the image.
+template <typename In>
+const In* moved(const In* image, const PlainTiles& t, std::int64_t tile_row, std::int64_t tile,
+                std::int64_t y, std::int64_t row, std::int64_t step) {
+  const std::int32_t from = t.tiles[tile_row * t.columns + tile];
+  return image + (y + (from / t.columns - tile_row) * t.height) * row +
+         from % t.columns * t.width * step;
+}
+
+template <int in_step, int out_step, bool normalize, typename In, typename Out>
+void blend_tiles(const PlainEntry& e, const In* own, const In* partner, Out* out, std::int64_t y,
+                 std::int64_t in_row, const float* weights, Line<normalize> line) {
+  const std::int64_t tile_row = y / e.own_tiles.height;
+  for (std::int64_t t = 0; t < e.own_tiles.columns; ++t) {
+    const std::int64_t x = t * e.own_tiles.width;
+    blend_weights<in_step, out_step>(
+        moved(own, e.own_tiles, tile_row, t, y, in_row, in_step),
+        moved(partner, e.partner_tiles, tile_row, t, y, in_row, in_step), out + x * out_step,
+        e.own_tiles.width, weights + x, line);
+  }
+}
+
+template <int in_step, int out_step, bool normalize, typename In, typename Out>
 void shrink_row(const In* upper, const In* lower, Out* out, std::int64_t n, float fraction,
                 const PlainTap* columns, Line<normalize> line) {
   for (std::int64_t i = 0; i < n; ++i) {
@@ -75,8 +106,8 @@ template <int in_step, int out_step, bool normalize, typename In, typename Out>
 void mix_plane(const PlainEntry& e, const In* own, const In* partner, Out* out, std::int64_t height,
                std::int64_t width, std::int64_t values, std::int64_t in_row, std::int64_t out_row,
                Line<normalize> line) {
-  const bool flat =
-      e.rows == nullptr && e.row_taps == nullptr && e.height >= height && e.width * values >= width;
+  const bool flat = e.weights == nullptr && e.rows == nullptr && e.row_taps == nullptr &&
+                    e.height >= height && e.width * values >= width;
   if (flat && in_row == width * in_step && out_row == width * out_step) {
     blend<in_step, out_step>(own, partner, out, height * width, e.inside, line);
     return;
@@ -87,7 +118,14 @@ void mix_plane(const PlainEntry& e, const In* own, const In* partner, Out* out, 
     const In* a = own + y * in_row;
     const In* b = partner + y * in_row;
     Out* to = out + y * out_row;
-    if (e.rows != nullptr) {
+    if (e.weights != nullptr) {
+      const float* weights = e.weights + e.weight_rows[y] * width;
+      if (e.own_tiles.tiles == nullptr) {
+        blend_weights<in_step, out_step>(a, b, to, width, weights, line);
+      } else {
+        blend_tiles<in_step, out_step>(e, own, partner, to, y, in_row, weights, line);
+      }
+    } else if (e.rows != nullptr) {
       blend_gaussian<in_step, out_step>(a, b, to, width, e.rows[y], e.columns, e.own_peak, line);
     } else if (y < e.top || y >= e.top + e.height) {
       blend<in_step, out_step>(a, b, to, width, e.outside, line);

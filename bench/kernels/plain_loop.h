@@ -19,6 +19,14 @@ struct PlainTap {
   float fraction;
 };
 
+/// Whose tiles are moved: tile t of the output shows tile `tiles[t]` of the image.
+struct PlainTiles {
+  std::int32_t height;  // of a tile
+  std::int32_t width;
+  std::int32_t columns;
+  const std::int32_t* tiles;  // null: none is moved
+};
+
 /// How one output comes about. A flat mask is a box that covers the image.
 struct PlainEntry {
   std::int64_t own;
@@ -34,6 +42,10 @@ struct PlainEntry {
   const float* columns;
   const PlainTap* row_taps;  // of a partner that is shrunk into the box, else null
   const PlainTap* column_taps;
+  const float* weights;  // of a grid: rows of the output's width, else null; not for nhwc
+  const std::int32_t* weight_rows;  // which of them each row has
+  PlainTiles own_tiles;             // of the same tiles, both or none
+  PlainTiles partner_tiles;
 };
 
 /// u8, f16, bf16 or f32 to f32, f16 to f16 and bf16 to bf16; normalized if `scale` is not null.

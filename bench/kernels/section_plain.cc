@@ -134,14 +134,14 @@ class Measurement {
       : setup_(setup),
         case_(c),
         threads_(threads),
-        before_(before),
+        before_(c.blocks() ? nullptr : before),  // an older library may not know them
         options_(c.options(threads)),
-        plan_(plan_for(policy(), c.shape.size(), c.shape.count)),
+        plan_(c.plan()),
         plain_(plan_, options_.normalise),
         in_(bytes_of_output() + kRoom + kOtherPhase, pages),
         out_(bytes_of_output() + kRoom, pages),
         expected_(bytes_of_output()) {
-    if (before != nullptr) before_plan_ = before->plan(plan_);
+    if (before_ != nullptr) before_plan_ = before_->plan(plan_);
     fill(c, input_memory());
     MixOptions reference = options_;
     reference.backend = Backend::reference;
@@ -194,11 +194,6 @@ class Measurement {
  private:
   using Times = std::map<std::string, double>;
 
-  [[nodiscard]] MixPolicy policy() const {
-    MixPolicy policy;
-    policy.method = case_.method;
-    return policy;
-  }
   [[nodiscard]] std::int64_t image_bytes() const {
     return strides_of(case_).image * size_of(case_.out);
   }

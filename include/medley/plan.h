@@ -21,15 +21,26 @@ inline constexpr std::int32_t kFirstDrawsVersion = 1;
 
 /// One image that enters an output: which one, and the window cut from it. Output pixel (y, x)
 /// shows the image's pixel (y + dy, x' + dx) with x' = width-1-x when mirrored; what lies outside
-/// the image is padding.
+/// the image is padding. Tiles are moved before that, within the window.
 struct Source {
   std::int64_t index = 0;
   std::int32_t dy = 0;
   std::int32_t dx = 0;
   bool flip = false;
+  std::int32_t tiles = -1;  ///< which of `MixPlan::tile_maps`; -1: nothing is moved
 
-  [[nodiscard]] bool whole() const noexcept { return dy == 0 && dx == 0 && !flip; }
+  [[nodiscard]] bool whole() const noexcept { return dy == 0 && dx == 0 && !flip && tiles < 0; }
   friend bool operator==(const Source&, const Source&) = default;
+};
+
+/// Where the tiles of a source's window go: the outputs are cut into rows x columns tiles of one
+/// size, numbered row by row, and tile t shows what tile `tiles[t]` would show. Height and width of
+/// the outputs must be multiples of `rows` and `columns`.
+struct TileMap {
+  std::int32_t rows = 1;
+  std::int32_t columns = 1;
+  std::vector<std::int32_t> tiles;
+  friend bool operator==(const TileMap&, const TileMap&) = default;
 };
 
 // A mask gives each pixel the weight M of the own image; the partner gets 1 - M.
@@ -71,7 +82,31 @@ struct FieldMask {
   friend bool operator==(const FieldMask&, const FieldMask&) = default;
 };
 
-using Mask = std::variant<FlatMask, BoxMask, GaussianMask, FieldMask>;
+/// Between the values of a grid: the same in the whole block, or bilinear.
+enum class GridInterpolation : std::uint8_t { constant, bilinear };
+
+/// A coarse mask: rows * columns values of `MixPlan::fields`, from `offset` on. Constant: pixel (y,
+/// x) has the value of block (floor(y * rows / height), floor(x * columns / width)). Bilinear:
+/// between the centres of the four blocks around the pixel's centre; beyond the outermost centres
+/// values go on as they are. At most one row and column per pixel.
+struct GridMask {
+  std::int64_t offset = 0;
+  std::int32_t rows = 1;
+  std::int32_t columns = 1;
+  GridInterpolation interpolation = GridInterpolation::constant;
+  friend bool operator==(const GridMask&, const GridMask&) = default;
+};
+
+/// A mask that is still to be decided, from the images. A plan with one is open: it can be stored,
+/// cut and joined, but not applied.
+struct OpenMask {
+  friend bool operator==(const OpenMask&, const OpenMask&) = default;
+};
+
+using Mask = std::variant<FlatMask, BoxMask, GaussianMask, FieldMask, GridMask, OpenMask>;
+
+/// The weights of a term's pixels where they differ.
+using TermMask = std::variant<std::monostate, FieldMask, GridMask>;
 
 /// Whether the partner is shrunk into the box of the mask (resizemix), and how.
 enum class Resample : std::uint8_t { none, bilinear, nearest };
@@ -79,7 +114,10 @@ enum class Resample : std::uint8_t { none, bilinear, nearest };
 /// A source with its weight, for outputs of more than two images.
 struct MixTerm {
   Source source;
-  double weight = 0;
+  double weight = 0;  ///< of its label, and of all its pixels unless it has a mask
+  /// The weights of its pixels; `weight` is then the mean of these (`mask_mean`) under the
+  /// `realised` rule. Where no term of an output has any weight the output is 0.
+  TermMask mask = {};
   friend bool operator==(const MixTerm&, const MixTerm&) = default;
 };
 
@@ -92,7 +130,8 @@ struct MixEntry {
   double lam = 1;           ///< as drawn or given
   double label_weight = 1;  ///< what the own label gets; the partner's label gets the rest
   /// If `term_count` > 0 the output is the weighted sum of that many `MixPlan::terms`; `own` is the
-  /// first of them, `partner` the second and `mask` is flat with the first weight.
+  /// first of them, `partner` the second and `mask` is the first one's: flat with its weight, or
+  /// the mask that it has.
   std::int64_t term_begin = 0;
   std::int32_t term_count = 0;
   friend bool operator==(const MixEntry&, const MixEntry&) = default;
@@ -113,14 +152,19 @@ struct MixPlan {
   std::vector<MixEntry> entries;
   std::vector<MixTerm> terms;
   std::vector<float> fields;
+  std::vector<TileMap> tile_maps;
 
   friend bool operator==(const MixPlan&, const MixPlan&) = default;
 };
 
 /// Throws InvalidArgument unless the plan is well formed: sizes > 0, all numbers finite, boxes,
-/// centres, fields and terms in range. The values of fields are not looked at. `mix` and the label
-/// functions check this themselves.
+/// centres, fields, grids, tiles and terms in range. The values of fields are not looked at. `mix`
+/// and the label functions check this themselves.
 void validate(const MixPlan& plan);
+
+/// Whether a mask is still to be decided. Open plans are well formed, but `mix`, the label
+/// functions and `mask_values` refuse them.
+[[nodiscard]] bool is_open(const MixPlan& plan);
 
 /// Writes the mask of `entry` (weights of the own image, row-major) in double precision; `values`
 /// must hold size.height * size.width elements. The mixing kernels apply these weights rounded to
@@ -130,12 +174,16 @@ void mask_values(const MixPlan& plan, const MixEntry& entry, std::span<double> v
 /// Mean of the entry's mask: the label weight of the `realised` rule.
 [[nodiscard]] double mask_mean(const MixPlan& plan, const MixEntry& entry);
 
-/// The plan as JSON, schema "medley.plan/1". `with_values` adds each mask as rows of numbers;
+/// The same of the weights of a term's pixels.
+void mask_values(const MixPlan& plan, const MixTerm& term, std::span<double> values);
+[[nodiscard]] double mask_mean(const MixPlan& plan, const MixTerm& term);
+
+/// The plan as JSON, schema "medley.plan/2". `with_values` adds each mask as rows of numbers;
 /// without it a plan with field masks cannot be read back.
 [[nodiscard]] std::string to_json(const MixPlan& plan, bool with_values = false);
 
-/// Reads what `to_json` wrote. Throws InvalidArgument with the place and the reason if the text is
-/// not a plan.
+/// Reads what `to_json` wrote, in this version or in "medley.plan/1". Throws InvalidArgument with
+/// the place and the reason if the text is not a plan.
 [[nodiscard]] MixPlan plan_from_json(std::string_view text);
 
 }  // namespace medley

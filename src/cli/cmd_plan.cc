@@ -158,7 +158,7 @@ Command add_plan(CLI::App& program) {
               "threads to use, 0 for all cores; the plan is the same")
       ->group("Draws");
 
-  command->output.add_to(*app, "medley.plan/1");
+  command->output.add_to(*app, "medley.plan/2");
   app->add_flag("--masks", command->masks, "add each mask to the JSON, as rows of numbers")
       ->group("Output");
   add_path(*app, "-o,--output", command->output_file, "FILE",

@@ -50,8 +50,12 @@ std::string mask_text(const Mask& mask) {
         } else if constexpr (std::is_same_v<Kind, GaussianMask>) {
           return fmt::format("gaussian at ({}, {}), tau {:.5g}, peak {}", m.cy, m.cx, m.tau,
                              m.peak == Peak::own ? "own" : "partner");
+        } else if constexpr (std::is_same_v<Kind, GridMask>) {
+          return fmt::format(
+              "grid {}x{}, {}", m.rows, m.columns,
+              m.interpolation == GridInterpolation::bilinear ? "bilinear" : "constant");
         } else {
-          return "field";
+          return std::is_same_v<Kind, OpenMask> ? "open" : "field";
         }
       },
       mask);

@@ -8,6 +8,7 @@
 
 #include "core/check.h"
 #include "kernels/lower.h"
+#include "plan/validate_mask.h"
 
 namespace medley {
 namespace {
@@ -67,7 +68,9 @@ std::vector<MapSource> map_sources(const MixPlan& plan, const LoweredPlan& lower
   for (std::int32_t k = 0; k < entry.term_count; ++k) {
     const LoweredTerm& term = lowered.terms[static_cast<std::size_t>(entry.term_begin + k)];
     const MixTerm& exact = plan.terms[static_cast<std::size_t>(entry.term_begin + k)];
-    sources.push_back({term.source, std::vector<double>(pixels, exact.weight)});
+    std::vector<double> weights(pixels);
+    mask_values(plan, exact, weights);
+    sources.push_back({term.source, std::move(weights)});
   }
   if (entry.term_count == 0) {
     std::vector<double> own(pixels);
@@ -81,8 +84,14 @@ std::vector<MapSource> map_sources(const MixPlan& plan, const LoweredPlan& lower
 }
 
 /// Class at pixel (y, x) of a source's window; `padding` outside the map.
-std::int64_t class_at(const ClassMaps& in, const LoweredSource& s, ImageSize size, std::int32_t y,
-                      std::int32_t x, std::int64_t padding) {
+std::int64_t class_at(const ClassMaps& in, const LoweredPlan& lowered, const LoweredSource& s,
+                      std::int32_t y, std::int32_t x, std::int64_t padding) {
+  const ImageSize size = lowered.size;
+  if (s.tiles >= 0) {
+    const Place place = moved_place(lowered.tiles.data() + s.tiles, y, x);
+    y = place.y;
+    x = place.x;
+  }
   const std::int32_t sy = y + s.dy;
   const std::int32_t sx = (s.flip != 0 ? size.width - 1 - x : x) + s.dx;
   if (sy < 0 || sy >= in.size.height || sx < 0 || sx >= in.size.width) return padding;
@@ -111,6 +120,7 @@ LoweredPlan check_maps(const MixPlan& plan, const ClassMaps& in) {
 MixedLabels mix_labels(const MixPlan& plan, std::span<const std::int64_t> labels,
                        std::int64_t num_classes, std::optional<std::int64_t> ignore) {
   validate(plan);
+  require_solved(plan);
   MixedLabels mixed;
   mixed.count = std::ssize(plan.entries);
   for (const MixEntry& entry : plan.entries) mixed.terms = std::max(mixed.terms, entry.term_count);
@@ -169,6 +179,7 @@ void soft_labels(const MixedLabels& labels, std::int64_t num_classes, std::span<
 void mix_vectors(const MixPlan& plan, std::span<const float> in, std::int64_t width,
                  std::span<float> out) {
   validate(plan);
+  require_solved(plan);
   if (width < 1) fail_argument(fmt::format("vectors must have a width >= 1, got {}", width));
   if (std::ssize(in) % width != 0) {
     fail_argument(fmt::format("vectors of width {} must come in whole rows, got {} values", width,
@@ -202,7 +213,7 @@ void mix_class_maps(const MixPlan& plan, const ClassMaps& in, std::span<std::int
       for (std::int32_t x = 0; x < plan.size.width; ++x, ++pixel, ++at) {
         const auto greatest = std::ranges::max_element(
             sources, {}, [&](const MapSource& s) { return s.weights[pixel]; });
-        out[at] = class_at(in, greatest->source, plan.size, y, x, padding);
+        out[at] = class_at(in, lowered, greatest->source, y, x, padding);
       }
     }
   }
@@ -224,7 +235,7 @@ void mix_class_maps_soft(const MixPlan& plan, const ClassMaps& in, std::int64_t 
       for (std::int32_t x = 0; x < plan.size.width; ++x, ++pixel) {
         std::ranges::fill(sums, 0.0);
         for (const MapSource& s : sources) {
-          const std::int64_t label = class_at(in, s.source, plan.size, y, x, ignore);
+          const std::int64_t label = class_at(in, lowered, s.source, y, x, ignore);
           if (label == ignore) continue;
           if (label < 0 || label >= num_classes) {
             fail_argument(fmt::format("class maps must hold classes in [0, {}) or {}, got {}",

@@ -29,7 +29,7 @@ void check_in_place(const LoweredPlan& plan) {
     const char* reason = nullptr;
     if (e.term_count > 0) reason = "it sums more than two sources";
     if (e.resample != Resample::none) reason = "it resamples its partner";
-    if (!e.own.whole() || !e.partner.whole()) reason = "it crops, shifts or flips";
+    if (!e.own.whole() || !e.partner.whole()) reason = "it crops, shifts, flips or moves tiles";
     if (e.own.image != static_cast<std::int64_t>(b)) reason = "its own image is at another place";
     if (reason != nullptr) {
       fail_argument(

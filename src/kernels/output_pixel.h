@@ -18,6 +18,7 @@ struct InputImages {
   ImageSize window;   // of the outputs
   bool reflect_pads;  // else constant
   In padding;
+  const std::int32_t* tiles;  // the plan's
 
   /// Pixel (y, x) of the window of a source.
   [[nodiscard]] MEDLEY_HOST_DEVICE float at(const LoweredSource& source, std::int32_t c,
@@ -27,6 +28,11 @@ struct InputImages {
 
   [[nodiscard]] MEDLEY_HOST_DEVICE In raw_at(const LoweredSource& source, std::int32_t c,
                                              std::int32_t y, std::int32_t x) const noexcept {
+    if (source.tiles >= 0) {
+      const Place place = moved_place(tiles + source.tiles, y, x);
+      y = place.y;
+      x = place.x;
+    }
     std::int32_t sy = y + source.dy;
     std::int32_t sx = (source.flip != 0 ? window.width - 1 - x : x) + source.dx;
     if (sy < 0 || sy >= size.height || sx < 0 || sx >= size.width) {
@@ -69,15 +75,17 @@ MEDLEY_HOST_DEVICE float output_value(const InputImages<In>& in, const LoweredEn
     bool any = false;
     for (std::int32_t k = 0; k < e.term_count; ++k) {
       const LoweredTerm& term = terms[e.term_begin + k];
-      if (term.weight == 0) continue;
-      const float part = term.weight * in.at(term.source, c, y, x);
+      const float weight = term_weight(term, fields, in.window, y, x);
+      if (weight == 0) continue;
+      const float part = weight * in.at(term.source, c, y, x);
       sum = any ? sum + part : part;
       any = true;
     }
     return sum;
   }
-  const float field =
-      e.kind == MaskKind::field ? fields[e.field + std::int64_t{y} * in.window.width + x] : 0.0f;
+  float field = 0;
+  if (e.kind == MaskKind::field) field = fields[e.field + std::int64_t{y} * in.window.width + x];
+  if (e.kind == MaskKind::grid) field = grid_at(e.grid(), fields, in.window, y, x);
   const Weights weights = weights_at(e, in.window, y, x, row, column, field);
   const bool resampled = e.resample != Resample::none &&
                          in_interval(y, e.top, e.height, in.window.height) &&

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "core/interpolation.h"
 #include "core/portable_math.h"
 #include "medley/types.h"
 
@@ -138,34 +139,6 @@ MEDLEY_HOST_DEVICE inline bool in_interval(std::int32_t i, std::int32_t begin, s
                                            std::int32_t n) noexcept {
   const std::int32_t offset = i - begin;
   return (offset < 0 ? offset + n : offset) < length;
-}
-
-/// Where a resampled axis reads: pixels first and second, the second with weight `fraction`.
-struct Tap {
-  std::int32_t first;
-  std::int32_t second;
-  float fraction;
-};
-
-/// Pixel i of an axis of n pixels shrunk to `length`; pixel centres are at halves.
-MEDLEY_HOST_DEVICE inline Tap bilinear_tap(std::int32_t i, std::int32_t length,
-                                           std::int32_t n) noexcept {
-  const double position = (i + 0.5) * (static_cast<double>(n) / length) - 0.5;
-  if (!(position > 0.0)) return {0, 0, 0.0f};
-  const auto first = static_cast<std::int32_t>(position);
-  if (first >= n - 1) return {n - 1, n - 1, 0.0f};
-  return {first, first + 1, static_cast<float>(position - first)};
-}
-
-MEDLEY_HOST_DEVICE inline Tap nearest_tap(std::int32_t i, std::int32_t length,
-                                          std::int32_t n) noexcept {
-  const auto at = static_cast<std::int32_t>((i + 0.5) * (static_cast<double>(n) / length));
-  const std::int32_t inside = at < n ? at : n - 1;
-  return {inside, inside, 0.0f};
-}
-
-MEDLEY_HOST_DEVICE inline float interpolate(float first, float second, float fraction) noexcept {
-  return blend({1.0f - fraction, fraction}, first, second);
 }
 
 }  // namespace medley

@@ -17,6 +17,7 @@ inline constexpr std::array<std::string_view, 4> kPairings = {"batch", "reverse"
                                                               "dataset"};
 inline constexpr std::array<std::string_view, 3> kClassRules = {"any", "same", "other"};
 inline constexpr std::array<std::string_view, 2> kInterpolations = {"bilinear", "nearest"};
+inline constexpr std::array<std::string_view, 2> kGridInterpolations = {"constant", "bilinear"};
 inline constexpr std::array<std::string_view, 2> kPeaks = {"own", "partner"};
 inline constexpr std::array<std::string_view, 3> kResamples = {"none", "bilinear", "nearest"};
 

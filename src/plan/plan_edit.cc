@@ -1,7 +1,9 @@
 #include "medley/plan_edit.h"
 
 #include <algorithm>
+#include <map>
 #include <unordered_map>
+#include <utility>
 #include <variant>
 
 #include <fmt/format.h>
@@ -31,32 +33,59 @@ template <typename T>
 void require_part(const std::vector<T>& of, std::int64_t begin, std::int64_t count) {
   if (begin >= 0 && count >= 0 && begin <= std::ssize(of) && count <= std::ssize(of) - begin)
     return;
-  fail_argument(
-      fmt::format("an entry needs {} terms or field values from {} on, but the plan has {}", count,
-                  begin, of.size()));
+  fail_argument(fmt::format(
+      "an entry needs {} terms, mask values or tile maps from {} on, but the plan has {}", count,
+      begin, of.size()));
 }
 
-/// Copies entries of one plan to another with their terms and fields; a field that several entries
-/// share is copied once.
+/// Copies entries of one plan to another with their terms, fields, grids and tile maps; what
+/// several of them share is copied once.
 class Mover {
  public:
   Mover(const MixPlan& from, MixPlan& to) : from_(from), to_(to) {}
 
   [[nodiscard]] MixEntry move(MixEntry entry) {
-    if (auto* field = std::get_if<FieldMask>(&entry.mask)) {
-      const auto [at, added] = fields_.try_emplace(field->offset, std::ssize(to_.fields));
-      if (added) add(from_.fields, field->offset, from_.size.pixels(), to_.fields);
-      field->offset = at->second;
-    }
+    move_mask(entry.mask);
+    move_tiles(entry.own);
+    move_tiles(entry.partner);
     if (entry.term_count > 0) {
       const std::int64_t begin = std::ssize(to_.terms);
       add(from_.terms, entry.term_begin, entry.term_count, to_.terms);
       entry.term_begin = begin;
+      for (std::int64_t k = begin; k < begin + entry.term_count; ++k) {
+        MixTerm term = to_.terms[static_cast<std::size_t>(k)];
+        move_mask(term.mask);
+        move_tiles(term.source);
+        to_.terms[static_cast<std::size_t>(k)] = term;
+      }
     }
     return entry;
   }
 
  private:
+  template <typename AnyMask>
+  void move_mask(AnyMask& mask) {
+    if (auto* field = std::get_if<FieldMask>(&mask)) {
+      field->offset = moved_values(field->offset, from_.size.pixels());
+    } else if (auto* grid = std::get_if<GridMask>(&mask)) {
+      grid->offset = moved_values(grid->offset, std::int64_t{grid->rows} * grid->columns);
+    }
+  }
+
+  [[nodiscard]] std::int64_t moved_values(std::int64_t offset, std::int64_t count) {
+    const auto [at, added] = values_.try_emplace({offset, count}, std::ssize(to_.fields));
+    if (added) add(from_.fields, offset, count, to_.fields);
+    return at->second;
+  }
+
+  void move_tiles(Source& source) {
+    if (source.tiles < 0) return;
+    const auto [at, added] =
+        tiles_.try_emplace(source.tiles, static_cast<std::int32_t>(to_.tile_maps.size()));
+    if (added) add(from_.tile_maps, source.tiles, 1, to_.tile_maps);
+    source.tiles = at->second;
+  }
+
   /// `from` and `to` may be one vector.
   template <typename T>
   static void add(const std::vector<T>& from, std::int64_t begin, std::int64_t count,
@@ -69,42 +98,64 @@ class Mover {
 
   const MixPlan& from_;
   MixPlan& to_;
-  std::unordered_map<std::int64_t, std::int64_t> fields_;
+  std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> values_;  // by offset and number
+  std::unordered_map<std::int32_t, std::int32_t> tiles_;
 };
 
-/// Whether the mask is 1 everywhere.
-struct ShowsOwnAlone {
+/// Whether the weight is `value`, 0 or 1, everywhere.
+struct IsEverywhere {
   const MixPlan& plan;
+  double value;
 
-  bool operator()(const FlatMask& m) const { return m.value == 1; }
+  bool operator()(const FlatMask& m) const { return m.value == value; }
   bool operator()(const BoxMask& m) const {
     const bool empty = m.height == 0 || m.width == 0;
     const bool full = m.height == plan.size.height && m.width == plan.size.width;
-    return (empty || m.inside == 1) && (full || m.outside == 1);
+    return (empty || m.inside == value) && (full || m.outside == value);
   }
   bool operator()(const GaussianMask& /*m*/) const { return false; }
-  bool operator()(const FieldMask& m) const {
-    require_part(plan.fields, m.offset, plan.size.pixels());
-    const auto values = plan.fields.begin() + m.offset;
-    return std::all_of(values, values + plan.size.pixels(), [](float v) { return v == 1; });
+  bool operator()(const FieldMask& m) const { return all(m.offset, plan.size.pixels()); }
+  /// Between ones lie ones, and between zeros zeros.
+  bool operator()(const GridMask& m) const {
+    return all(m.offset, std::int64_t{m.rows} * m.columns);
+  }
+  bool operator()(const OpenMask& /*m*/) const { return false; }
+  /// Of a term: its `weight` says it all.
+  bool operator()(std::monostate /*m*/) const { return true; }
+
+ private:
+  [[nodiscard]] bool all(std::int64_t offset, std::int64_t count) const {
+    require_part(plan.fields, offset, count);
+    const auto values = plan.fields.begin() + offset;
+    return std::all_of(values, values + count, [this](float v) { return v == value; });
   }
 };
 
 void drop_unseen_sources(MixPlan& plan, MixEntry& entry) {
   if (entry.term_count == 0) {
-    if (entry.label_weight == 1 && std::visit(ShowsOwnAlone{plan}, entry.mask)) {
+    if (entry.label_weight == 1 && std::visit(IsEverywhere{plan, 1}, entry.mask)) {
       entry.partner = entry.own;
+    } else if (entry.label_weight == 0 && entry.resample == Resample::none &&
+               std::visit(IsEverywhere{plan, 0}, entry.mask)) {
+      entry.own = entry.partner;
     }
     return;
   }
   require_part(plan.terms, entry.term_begin, entry.term_count);
+  if (std::holds_alternative<OpenMask>(entry.mask)) return;
   const auto terms = std::span(plan.terms)
                          .subspan(static_cast<std::size_t>(entry.term_begin),
                                   static_cast<std::size_t>(entry.term_count));
+  const auto unseen = [&](const MixTerm& term) {
+    return term.weight == 0 && std::visit(IsEverywhere{plan, 0}, term.mask);
+  };
+  const auto seen = std::ranges::find_if_not(terms, unseen);
+  if (seen == terms.end()) return;
   for (MixTerm& term : terms) {
-    if (term.weight == 0) term.source = entry.own;
+    if (unseen(term)) term.source = seen->source;
   }
-  if (entry.term_count > 1) entry.partner = terms[1].source;
+  entry.own = terms[0].source;
+  entry.partner = terms.size() > 1 ? terms[1].source : terms[0].source;
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
+#include <algorithm>
 #include <cmath>
 #include <optional>
+#include <variant>
 
 #include <fmt/format.h>
 
@@ -35,6 +37,7 @@ struct MaskCheck {
     in_range("a source index", s.index, 0, static_cast<std::int64_t>(kMaxOrdinal));
     in_range("dy", s.dy, -kMaxShift, kMaxShift);
     in_range("dx", s.dx, -kMaxShift, kMaxShift);
+    in_range("a source's tiles", s.tiles, -1, std::ssize(plan.tile_maps) - 1);
   }
 
   void operator()(const FlatMask& m) const { finite("the mask value", m.value); }
@@ -56,12 +59,64 @@ struct MaskCheck {
   void operator()(const FieldMask& m) const {
     in_range("the field's offset", m.offset, 0, std::ssize(plan.fields) - plan.size.pixels());
   }
+  void operator()(const GridMask& m) const {
+    in_range("the grid's rows", m.rows, 1, plan.size.height);
+    in_range("the grid's columns", m.columns, 1, plan.size.width);
+    in_range("the grid's offset", m.offset, 0,
+             std::ssize(plan.fields) - std::int64_t{m.rows} * m.columns);
+    require_enumerator("interpolation", kGridInterpolations, m.interpolation);
+  }
+  void operator()(const OpenMask& /*m*/) const {}
+  void operator()(std::monostate /*m*/) const {}
 };
+
+void validate_tiles(const MixPlan& plan, std::size_t i) {
+  const TileMap& map = plan.tile_maps[i];
+  const auto [height, width] = plan.size;
+  if (map.rows < 1 || map.columns < 1 || height % map.rows != 0 || width % map.columns != 0) {
+    fail_argument(
+        fmt::format("tile map {} of the plan must cut outputs of {}x{} into tiles of one size, got "
+                    "{}x{} tiles",
+                    i, height, width, map.rows, map.columns));
+  }
+  const std::int64_t count = std::int64_t{map.rows} * map.columns;
+  if (std::ssize(map.tiles) != count) {
+    fail_argument(fmt::format("tile map {} of the plan must have {} tiles for {}x{}, got {}", i,
+                              count, map.rows, map.columns, map.tiles.size()));
+  }
+  for (const std::int32_t tile : map.tiles) {
+    if (tile >= 0 && tile < count) continue;
+    fail_argument(
+        fmt::format("tiles of tile map {} of the plan must be in [0, {}), got {}", i, count, tile));
+  }
+}
 
 }  // namespace
 
 void validate_mask(const MixPlan& plan, const Mask& mask) {
   std::visit(MaskCheck{plan, std::nullopt}, mask);
+}
+
+void validate_mask(const MixPlan& plan, const TermMask& mask) {
+  std::visit(MaskCheck{plan, std::nullopt}, mask);
+}
+
+void fail_open(std::optional<std::size_t> b) {
+  constexpr const char* kSolve = "is open: its mask is still to be decided; solve the plan first";
+  if (!b) fail_argument(fmt::format("the entry {}", kSolve));
+  fail_argument(fmt::format("entry {} of the plan {}", *b, kSolve));
+}
+
+void require_solved(const MixPlan& plan) {
+  for (std::size_t i = 0; i < plan.entries.size(); ++i) {
+    if (std::holds_alternative<OpenMask>(plan.entries[i].mask)) fail_open(i);
+  }
+}
+
+bool is_open(const MixPlan& plan) {
+  return std::ranges::any_of(plan.entries, [](const MixEntry& entry) {
+    return std::holds_alternative<OpenMask>(entry.mask);
+  });
 }
 
 void validate(const MixPlan& plan) {
@@ -77,6 +132,7 @@ void validate(const MixPlan& plan) {
     fail_argument(
         fmt::format("first and base of a plan must be >= 0, got {} and {}", plan.first, plan.base));
   }
+  for (std::size_t i = 0; i < plan.tile_maps.size(); ++i) validate_tiles(plan, i);
   for (std::size_t i = 0; i < plan.entries.size(); ++i) {
     const MixEntry& entry = plan.entries[i];
     const MaskCheck check{plan, i};
@@ -89,6 +145,9 @@ void validate(const MixPlan& plan) {
     if (entry.resample != Resample::none && !std::holds_alternative<BoxMask>(entry.mask)) {
       check.fail("a resampled partner needs a box mask");
     }
+    if (entry.resample != Resample::none && entry.partner.tiles >= 0) {
+      check.fail("the tiles of a resampled partner cannot be moved");
+    }
     if (entry.term_count == 0) continue;
     check.in_range("the number of sources", entry.term_count, 2, 1024);
     check.in_range("the first source", entry.term_begin, 0,
@@ -97,6 +156,7 @@ void validate(const MixPlan& plan) {
       const MixTerm& term = plan.terms[static_cast<std::size_t>(entry.term_begin + k)];
       check.source(term.source);
       check.finite("a weight", term.weight);
+      std::visit(check, term.mask);
     }
   }
 }

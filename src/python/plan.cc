@@ -115,7 +115,7 @@ void bind_plan(py::module_& module) {
   py::class_<Plan, std::shared_ptr<Plan>>(
       module, "Plan",
       "What to mix, decided in full: nothing random is left. Made by `mix.plan(...)`; immutable,\n"
-      "comparable, picklable, and JSON in and out (schema medley.plan/1).")
+      "comparable, picklable, and JSON in and out (schema medley.plan/2).")
       .def_static("from_json", &from_json, py::arg("text"),
                   "Reads what `to_json` or the command line wrote. A plan with field masks (fmix, "
                   "custom, ...) needs their values.")

@@ -227,6 +227,8 @@ TEST(MaskText, DescribesEachKind) {
   EXPECT_EQ(cli::mask_text(GaussianMask{1, 2, 0.5, Peak::own}),
             "gaussian at (1, 2), tau 0.5, peak own");
   EXPECT_EQ(cli::mask_text(FieldMask{}), "field");
+  EXPECT_EQ(cli::mask_text(GridMask{0, 4, 8}), "grid 4x8, constant");
+  EXPECT_EQ(cli::mask_text(OpenMask{}), "open");
 }
 
 }  // namespace

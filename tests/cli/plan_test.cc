@@ -43,7 +43,7 @@ TEST_F(PlanVerb, PrintsTheObjectOfTheContract) {
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_THAT(outcome.err, IsEmpty());
   const json plan = outcome.json();
-  EXPECT_EQ(plan["schema"], "medley.plan/1");
+  EXPECT_EQ(plan["schema"], "medley.plan/2");
   EXPECT_EQ(plan["method"], "hmix");
   EXPECT_EQ(plan["seed"], 7);
   EXPECT_EQ(plan["epoch"], 0);

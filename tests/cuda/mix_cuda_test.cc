@@ -50,6 +50,28 @@ TEST_F(CudaMix, MatchesReferenceOnRandomCases) {
   }
 }
 
+TEST_F(CudaMix, MatchesReferenceOnRandomBlocks) {
+  for (std::uint64_t number = 0; number < case_count(); ++number) {
+    MixCase c = test::random_case(number);
+    c.blocks = number % 3 == 0 ? test::Blocks::masks : test::Blocks::all;
+    if (number % 2 == 0) {  // what vectors are made for
+      c.in_gap = c.out_gap = 0;
+      c.in_layout = c.out_layout;
+      c.in_shape.channels = 3;
+      if (!c.options.normalise.empty()) {
+        c.options.normalise = {{0.4f, 0.5f, 0.6f}, {0.3f, 0.5f, 0.7f}};
+      }
+      if (number % 4 == 0) {
+        c.policy.augment = {};
+        c.options.windows = false;
+        c.in_shape.height = c.size.height;
+        c.in_shape.width = c.size.width;
+      }
+    }
+    ASSERT_EQ(compare(c, number), "") << "number " << number << ", " << c.describe();
+  }
+}
+
 TEST_F(CudaMix, MatchesReferenceOnTheWholeList) {
   std::uint64_t number = 0;
   for (const MethodInfo* method : methods()) {

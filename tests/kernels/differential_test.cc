@@ -64,6 +64,35 @@ TEST_P(EverySimdTarget, MatchesReferenceOnLargeImages) {
   }
 }
 
+// Grids, masks of terms, moved tiles.
+TEST_P(EverySimdTarget, MatchesReferenceOnBlocks) {
+  for (std::uint64_t number = 0; number < case_count(); ++number) {
+    MixCase c = test::random_case(number);
+    c.blocks = test::Blocks::all;
+    ASSERT_EQ(difference(c), "") << "number " << number << ", " << c.describe();
+  }
+}
+
+TEST_P(EverySimdTarget, MatchesReferenceOnBlocksOfLargeImages) {
+  constexpr std::int32_t kSides[] = {96, 112, 131, 224, 320};
+  for (std::uint64_t number = 0; number < case_count() / 40; ++number) {
+    MixCase c = test::random_case(number);
+    if (c.policy.masks != nullptr) continue;
+    c.size = {kSides[number % std::size(kSides)], kSides[number / 4 % std::size(kSides)]};
+    c.in_shape.height = c.size.height;
+    c.in_shape.width = c.size.width;
+    c.request.threads = 1;
+    c.blocks = number % 2 == 0 ? test::Blocks::all : test::Blocks::masks;
+    if (number % 4 == 1) {
+      c.in_layout = c.out_layout = Layout::nchw;
+      c.in_dtype = c.out_dtype = DType::f32;
+      c.in_gap = c.out_gap = 0;
+      c.policy.augment = {};
+    }
+    ASSERT_EQ(difference(c), "") << "number " << number << ", " << c.describe();
+  }
+}
+
 // Columns of narrow boxes and of wide images are found in several ways, rows one by one or many at
 // a time.
 TEST_P(EverySimdTarget, ShrinksWideImagesLikeTheReference) {
@@ -93,6 +122,7 @@ TEST_P(EverySimdTarget, MixesInPlaceLikeTheReference) {
     MixCase c = test::random_case(number);
     if (!get_method(c.policy.method).in_place || c.policy.pairing == Pairing::dataset) continue;
     c.policy.augment = {};
+    c.blocks = number % 3 == 0 ? test::Blocks::masks : test::Blocks::none;
     const BatchShape shape{c.request.batch, c.in_shape.channels, c.size.height, c.size.width};
     const MixPlan plan = c.plan();
     Batch expected(c.in_dtype, c.in_layout, shape, c.in_gap, c.in_offset);

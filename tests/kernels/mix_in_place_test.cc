@@ -124,12 +124,13 @@ class InPlaceRefusal : public testing::Test {
 TEST_F(InPlaceRefusal, OfWindows) {
   plan_.entries[1].partner.dx = 1;
   EXPECT_THAT(refusal(), AllOf(HasSubstr("entry 1 cannot be mixed in place"),
-                               HasSubstr("crops, shifts or flips")));
+                               HasSubstr("crops, shifts, flips or moves tiles")));
 }
 
 TEST_F(InPlaceRefusal, OfFlips) {
   plan_.entries[0].own.flip = true;
-  EXPECT_THAT(refusal(), AllOf(HasSubstr("entry 0"), HasSubstr("crops, shifts or flips")));
+  EXPECT_THAT(refusal(),
+              AllOf(HasSubstr("entry 0"), HasSubstr("crops, shifts, flips or moves tiles")));
 }
 
 TEST_F(InPlaceRefusal, OfResampledPartners) {

@@ -91,6 +91,61 @@ TEST(MaskValues, OfAFieldAreReadFromItsPlace) {
   EXPECT_EQ(mask_mean(plan, plan.entries[0]), -0.625);
 }
 
+TEST(MaskValues, OfAConstantGridAreThoseOfTheirBlock) {
+  MixPlan plan = plan_with({3, 5}, GridMask{1, 2, 3, GridInterpolation::constant});
+  plan.fields = {9, 1, 2, 3, 4, 5, 6};
+  EXPECT_THAT(values(plan), ElementsAre(1, 1, 2, 2, 3,  //
+                                        1, 1, 2, 2, 3,  //
+                                        4, 4, 5, 5, 6));
+  EXPECT_DOUBLE_EQ(mask_mean(plan, plan.entries[0]), 42.0 / 15);
+}
+
+TEST(MaskValues, OfABilinearGridLieBetweenTheCentresOfBlocks) {
+  MixPlan plan = plan_with({2, 8}, GridMask{0, 1, 2, GridInterpolation::bilinear});
+  plan.fields = {0, 1};
+  // Centres of blocks at 2 and 6, of pixels at halves.
+  EXPECT_THAT(values(plan), ElementsAre(0, 0, 0.125, 0.375, 0.625, 0.875, 1, 1,  //
+                                        0, 0, 0.125, 0.375, 0.625, 0.875, 1, 1));
+  plan.entries[0].mask = GridMask{0, 2, 1, GridInterpolation::bilinear};
+  const std::vector<double> rows = values(plan);
+  EXPECT_EQ(rows[0], 0);
+  EXPECT_EQ(rows[8], 1);
+}
+
+TEST(MaskValues, OfAGridOfOnesOrZerosAreThese) {
+  MixPlan plan = plan_with({31, 37}, GridMask{0, 5, 7, GridInterpolation::bilinear});
+  for (const float value : {0.0f, 1.0f}) {
+    plan.fields.assign(35, value);
+    EXPECT_THAT(values(plan), testing::Each(value));
+    EXPECT_EQ(mask_mean(plan, plan.entries[0]), value);
+  }
+}
+
+TEST(MaskValues, OfATermAreItsWeightUnlessItHasAMask) {
+  MixPlan plan = plan_with({1, 4}, FlatMask{});
+  plan.fields = {1, 0, 0.5f, 0.25f};
+  plan.terms = {{{0}, 0.25}, {{0}, 0.5, FieldMask{0}}, {{0}, 0.5, GridMask{0, 1, 2}}};
+  std::vector<double> weights(4);
+  mask_values(plan, plan.terms[0], weights);
+  EXPECT_THAT(weights, testing::Each(0.25));
+  EXPECT_EQ(mask_mean(plan, plan.terms[0]), 0.25);
+  mask_values(plan, plan.terms[1], weights);
+  EXPECT_THAT(weights, ElementsAre(1, 0, 0.5, 0.25));
+  EXPECT_EQ(mask_mean(plan, plan.terms[1]), 1.75 / 4);
+  mask_values(plan, plan.terms[2], weights);
+  EXPECT_THAT(weights, ElementsAre(1, 1, 0, 0));
+  EXPECT_EQ(mask_mean(plan, plan.terms[2]), 0.5);
+}
+
+TEST(MaskValues, OfOpenMasksAreRefused) {
+  const MixPlan plan = plan_with({1, 2}, OpenMask{});
+  EXPECT_THAT(
+      [&] { (void)values(plan); },
+      ThrowsMessage<InvalidArgument>(HasSubstr("is open: its mask is still to be decided")));
+  EXPECT_THAT([&] { (void)mask_mean(plan, plan.entries[0]); },
+              ThrowsMessage<InvalidArgument>(HasSubstr("solve the plan first")));
+}
+
 TEST(MaskValues, NeedRoomForTheWholeMask) {
   const MixPlan plan = plan_with({2, 3}, FlatMask{1});
   std::vector<double> room(5);

@@ -11,6 +11,7 @@
 
 #include "medley/error.h"
 #include "plan/plans.h"
+#include "support/batches.h"
 
 namespace medley::test {
 namespace {
@@ -116,6 +117,87 @@ TEST_P(PlanEditOf, RelabeledPlansMixFromTheDataSet) {
 
 INSTANTIATE_TEST_SUITE_P(PlanEdit, PlanEditOf, testing::ValuesIn(method_names()),
                          [](const auto& test) { return test_name(test.param); });
+
+/// Terms with masks, grids, moved tiles.
+MixPlan block_plan(std::uint64_t seed, const char* method = "cutmix") {
+  MixPlan plan = batch_plan(method);
+  add_blocks(plan, seed, Blocks::all);
+  return plan;
+}
+
+TEST(PlanEdit, ShardsOfABatchOfBlocksAreItsParts) {
+  const std::vector<float> images = random_images();
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    const MixPlan whole = block_plan(seed, seed % 2 == 0 ? "nmixup" : "cutmix");
+    const std::vector<float> expected = mixed(whole, images);
+    std::vector<float> parts;
+    MixPlan joined = slice(whole, 0, 0);
+    for (std::int64_t begin = 0; begin < kBatch; begin += 3) {
+      const MixPlan shard = slice(whole, begin, std::min<std::int64_t>(3, kBatch - begin));
+      EXPECT_LE(shard.tile_maps.size(), whole.tile_maps.size());
+      EXPECT_LE(shard.fields.size(), whole.fields.size());
+      const std::vector<float> part = mixed(plan_from_json(to_json(shard, true)), images);
+      parts.insert(parts.end(), part.begin(), part.end());
+      append(joined, shard);
+    }
+    ASSERT_EQ(parts, expected) << seed;
+    ASSERT_EQ(mixed(joined, images), expected) << seed;
+    // From the images that are needed alone, counted anew.
+    MixPlan compact = whole;
+    const std::vector<std::int64_t> needed = compact_sources(compact);
+    std::vector<float> gathered;
+    for (const std::int64_t image : needed) {
+      const auto from = images.begin() + image * kSize.pixels();
+      gathered.insert(gathered.end(), from, from + kSize.pixels());
+    }
+    ASSERT_EQ(mixed(compact, gathered), expected) << seed;
+  }
+}
+
+TEST(PlanEdit, WhatEntriesShareIsCopiedOnce) {
+  MixPlan plan;
+  plan.size = {2, 4};
+  plan.fields = {9, 9, 1, 0, 0.5F, 0.25F};
+  plan.tile_maps = {{1, 1, {0}}, {2, 2, {3, 2, 1, 0}}};
+  plan.terms = {{{0}, 0.5, GridMask{2, 2, 2}}, {{.index = 1, .tiles = 1}, 0.5}};
+  plan.entries = {{.own = {.index = 0, .tiles = 1}, .partner = {1}, .mask = GridMask{2, 2, 2}},
+                  {.own = {0}, .partner = {1}, .mask = GridMask{2, 1, 2}},
+                  {.own = {0}, .partner = {1}, .mask = {}, .term_begin = 0, .term_count = 2}};
+  const MixPlan part = slice(plan, 0, 3);
+  EXPECT_EQ(part.tile_maps, (std::vector<TileMap>{{2, 2, {3, 2, 1, 0}}}));
+  EXPECT_THAT(part.fields, ElementsAre(1, 0, 0.5F, 0.25F, 1, 0));
+  EXPECT_EQ(part.entries[0].mask, Mask(GridMask{0, 2, 2}));
+  EXPECT_EQ(part.entries[1].mask, Mask(GridMask{4, 1, 2}));
+  EXPECT_EQ(part.terms[0].mask, TermMask(GridMask{0, 2, 2}));
+  EXPECT_EQ(part.entries[0].own.tiles, 0);
+  EXPECT_EQ(part.terms[1].source.tiles, 0);
+}
+
+TEST(PlanEdit, OpenEntriesStayOpen) {
+  MixPlan plan = batch_plan("cutmix");
+  plan.entries[2] = {.own = {24}, .partner = {25}, .mask = OpenMask{}};
+  MixPlan part = slice(plan, 2, 1);
+  EXPECT_TRUE(is_open(part));
+  EXPECT_FALSE(is_open(slice(plan, 3, 2)));
+  EXPECT_EQ(compact_sources(part).size(), 2u);
+}
+
+TEST(CompactSources, DropsImagesThatNoBlockShows) {
+  MixPlan plan;
+  plan.size = {2, 2};
+  plan.fields = {1, 1, 1, 1, 0, 0, 0, 0, 0, 0.5F};
+  plan.entries = {
+      {.own = {0}, .partner = {10}, .mask = GridMask{0, 2, 2, GridInterpolation::bilinear}},
+      {.own = {1}, .partner = {11}, .mask = GridMask{4, 2, 2}, .label_weight = 0},
+      {.own = {2}, .partner = {12}, .mask = GridMask{8, 1, 2}, .label_weight = 0},
+      {.own = {3}, .partner = {13}, .mask = {}, .term_begin = 0, .term_count = 4}};
+  plan.terms = {{{3}, 0, GridMask{4, 2, 2}},  // neither pixels nor label
+                {{13}, 1},
+                {{23}, 0, FieldMask{6}},     // a pixel
+                {{33}, 0.5, FieldMask{4}}};  // the label
+  EXPECT_THAT(compact_sources(plan), ElementsAre(0, 11, 2, 13, 12, 23, 33));
+  EXPECT_EQ(plan.terms[0].source, plan.terms[1].source);
+}
 
 TEST(CompactSources, CountsImagesFromZeroAndTheirNumbersFromTheBase) {
   MixPlan plan;

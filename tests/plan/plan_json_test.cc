@@ -1,4 +1,7 @@
+#include <filesystem>
+#include <fstream>
 #include <functional>
+#include <iterator>
 #include <limits>
 #include <ostream>
 #include <set>
@@ -157,7 +160,7 @@ TEST(PlanJson, RefusesTwoMasksInOneField) {
 
 TEST(PlanContract, HasTheKeysOfThePlan) {
   const Json json = written("mixup");
-  EXPECT_EQ(json.at("schema"), "medley.plan/1");
+  EXPECT_EQ(json.at("schema"), "medley.plan/2");
   EXPECT_EQ(json.at("method"), "mixup");
   EXPECT_EQ(json.at("draws"), kDrawsVersion);
   EXPECT_EQ(json.at("seed"), kSeed);
@@ -270,6 +273,98 @@ TEST(PlanFromJson, ReadsAPlanWrittenByHand) {
   EXPECT_EQ(plan.fields, (std::vector<float>{0, 1, 0, 1, 0, 1}));
 }
 
+// As they were written with medley.plan/1.
+TEST(PlanFromJson, ReadsWhatTheFirstVersionWrote) {
+  std::size_t count = 0;
+  const std::filesystem::path folder = std::filesystem::path(MEDLEY_TEST_DATA) / "plans_v1";
+  for (const auto& file : std::filesystem::directory_iterator(folder)) {
+    std::ifstream stream(file.path());
+    const Json before = Json::parse(stream);
+    const MixPlan plan = plan_from_json(before.dump());
+    Json after = Json::parse(to_json(plan, before["entries"][0].contains("values")));
+    after["schema"] = "medley.plan/1";
+    if (!before.contains("draws")) after.erase("draws");
+    EXPECT_EQ(after, before) << file.path();
+    ++count;
+  }
+  EXPECT_EQ(count, 11u);
+}
+
+/// A plan of everything that medley.plan/2 added, as JSON.
+Json blocks() {
+  return Json::parse(
+      R"({"schema": "medley.plan/2", "method": "any", "draws": 2, "seed": 1, "epoch": 0,
+    "first": 0, "height": 4, "width": 6, "base": 0,
+    "tile_maps": [{"rows": 2, "columns": 3, "tiles": [5, 1, 2, 3, 4, 0]}],
+    "grids": [{"rows": 2, "columns": 2, "values": [[0.0, 1.0], [0.5, 0.25]]},
+              {"rows": 1, "columns": 3, "values": [[1.0, 0.0, 1.0]]}],
+    "fields": [{"field": 0, "values": [[1.0, 0.0, 1.0, 0.0, 1.0, 0.0], [1.0, 1.0, 1.0, 0.0, 0.0, 0.0],
+                                       [0.5, 0.5, 0.5, 0.5, 0.5, 0.5], [0.0, 0.0, 0.0, 0.0, 0.0, 0.0]]}],
+    "entries": [
+    {"own": 0, "partner": 1, "partner_window": {"dy": 1, "dx": 0, "flip": false, "tiles": 0}, "lam": 0.5,
+     "label_weight": 0.4375, "mask": {"kind": "grid", "grid": 0, "interpolation": "bilinear"}},
+    {"sources": [2, 3], "weights": [0.5, 0.25], "masks": [{"kind": "field", "field": 0},
+     {"kind": "grid", "grid": 1, "interpolation": "constant"}], "lam": 0.5, "label_weight": 0.5,
+     "mask": {"kind": "flat", "value": 0.5}},
+    {"sources": [2, 3], "weights": [0.5, 0.5], "masks": [null, {"kind": "grid", "grid": 1,
+     "interpolation": "bilinear"}], "lam": 0.5, "label_weight": 0.5, "mask": {"kind": "flat", "value": 0.5}},
+    {"own": 4, "partner": 0, "lam": 0.5, "label_weight": 0.5, "mask": {"kind": "open"}}]})");
+}
+
+TEST(PlanFromJson, ReadsTilesGridsMasksOfTermsAndOpenMasks) {
+  const MixPlan plan = plan_from_json(blocks().dump());
+  EXPECT_EQ(plan.tile_maps, (std::vector<TileMap>{{2, 3, {5, 1, 2, 3, 4, 0}}}));
+  EXPECT_EQ(plan.entries[0].partner, (Source{1, 1, 0, false, 0}));
+  EXPECT_EQ(plan.entries[0].mask, Mask(GridMask{24, 2, 2, GridInterpolation::bilinear}));
+  EXPECT_EQ(plan.terms[0].mask, TermMask(FieldMask{0}));
+  EXPECT_EQ(plan.terms[1].mask, TermMask(GridMask{28, 1, 3, GridInterpolation::constant}));
+  EXPECT_EQ(plan.terms[2].mask, TermMask());
+  EXPECT_EQ(plan.terms[3].mask, TermMask(GridMask{28, 1, 3, GridInterpolation::bilinear}));
+  EXPECT_EQ(plan.entries[3].mask, Mask(OpenMask{}));
+  EXPECT_EQ(plan.fields.size(), 24u + 4 + 3);
+  EXPECT_TRUE(is_open(plan));
+}
+
+TEST(PlanToJson, WritesTilesGridsMasksOfTermsAndOpenMasks) {
+  const MixPlan plan = plan_from_json(blocks().dump());
+  Json written = Json::parse(to_json(plan, true));
+  for (Json& entry : written["entries"]) entry.erase("values");
+  EXPECT_EQ(written, blocks());
+  EXPECT_EQ(plan_from_json(to_json(plan, true)), plan);
+}
+
+TEST(PlanFromJson, RefusesBlocksThatCannotBeMeant) {
+  const auto refusal = [](const std::function<void(Json&)>& change) -> std::string {
+    Json json = blocks();
+    change(json);
+    try {
+      (void)plan_from_json(json.dump());
+    } catch (const InvalidArgument& error) {
+      return error.what();
+    }
+    return "accepted";
+  };
+  EXPECT_THAT(refusal([](Json& j) { j["entries"][0]["mask"]["grid"] = 2; }),
+              HasSubstr("entry 0 of the plan, \"mask\": \"grid\" must be in [0, 2), got 2"));
+  EXPECT_THAT(refusal([](Json& j) { j["entries"][0]["mask"]["interpolation"] = "cubic"; }),
+              HasSubstr("must be \"constant\" or \"bilinear\""));
+  EXPECT_THAT(refusal([](Json& j) { j["entries"][1]["masks"].erase(0); }),
+              HasSubstr("must be of one length"));
+  EXPECT_THAT(refusal([](Json& j) {
+                j["entries"][1]["masks"][0] = {{"kind", "box"}};
+              }),
+              HasSubstr("\"kind\" must be field or grid, got \"box\""));
+  EXPECT_THAT(refusal([](Json& j) { j.erase("fields"); }), HasSubstr("needs its \"values\""));
+  EXPECT_THAT(refusal([](Json& j) {
+                j["grids"][1]["values"] = {{1, 0}};
+              }),
+              HasSubstr("element 1 of \"grids\": a row of \"values\" must have 3 numbers"));
+  EXPECT_THAT(refusal([](Json& j) { j["entries"][0]["partner_window"]["tiles"] = 1; }),
+              HasSubstr("a source's tiles must be in [-1, 0], got 1"));
+  EXPECT_THAT(refusal([](Json& j) { j["tile_maps"][0]["rows"] = 3; }),
+              HasSubstr("must cut outputs of 4x6 into tiles of one size, got 3x3"));
+}
+
 TEST(PlanFromJson, IgnoresKeysItDoesNotKnow) {
   Json json = good();
   json["comment"] = "from elsewhere";
@@ -326,8 +421,8 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Flaw{"Array", [](Json& j) { j = Json::array(); }, "plan", "must be a JSON object"},
         Flaw{"Number", [](Json& j) { j = 3; }, "plan", "must be a JSON object"},
-        Flaw{"OtherSchema", [](Json& j) { j["schema"] = "medley.plan/2"; }, "\"medley.plan/1\"",
-             "got \"medley.plan/2\""},
+        Flaw{"OtherSchema", [](Json& j) { j["schema"] = "medley.plan/3"; }, "\"medley.plan/2\"",
+             "got \"medley.plan/3\""},
         Flaw{"SchemaNumber", [](Json& j) { j["schema"] = 1; }, "\"schema\"", "must be a string"},
         missing("NoSchema", "", "schema", "the plan"),
         missing("NoMethod", "", "method", "the plan"), missing("NoSeed", "", "seed", "the plan"),

@@ -22,6 +22,10 @@ struct PrintMask {
         << (m.peak == Peak::own ? "own" : "partner");
   }
   void operator()(const FieldMask& m) const { out << "field from " << m.offset; }
+  void operator()(const GridMask& m) const {
+    out << "grid " << m.rows << "x" << m.columns << " from " << m.offset;
+  }
+  void operator()(const OpenMask& /*m*/) const { out << "open"; }
 };
 
 }  // namespace

@@ -97,6 +97,48 @@ INSTANTIATE_TEST_SUITE_P(
         mask_flaw("TauNan", GaussianMask{0, 0, kNan, Peak::own}, "tau must be finite", "nan"),
         mask_flaw("FieldTooFar", FieldMask{1}, "the field's offset must be in [0, 0]", "got 1"),
         mask_flaw("FieldNegative", FieldMask{-1}, "the field's offset must be in", "got -1"),
+        mask_flaw("GridRows", GridMask{0, 5, 1}, "the grid's rows must be in [1, 4]", "got 5"),
+        mask_flaw("GridColumns", GridMask{0, 1, 0}, "the grid's columns must be in [1, 6]",
+                  "got 0"),
+        mask_flaw("GridTooFar", GridMask{13, 3, 4}, "the grid's offset must be in [0, 12]",
+                  "got 13"),
+        Flaw{"GridInterpolation",
+             [](MixPlan& p) {
+               p.entries[1].mask = GridMask{0, 1, 1, static_cast<GridInterpolation>(2)};
+             },
+             "interpolation", "the number 2"},
+        Flaw{"MaskOfATerm",
+             [](MixPlan& p) {
+               p.entries[0].term_count = 3;
+               p.terms[1].mask = FieldMask{1};
+             },
+             "the field's offset must be in [0, 0]", "got 1"},
+        Flaw{"NoSuchTiles", [](MixPlan& p) { p.entries[0].own.tiles = 0; },
+             "a source's tiles must be in [-1, -1]", "got 0"},
+        Flaw{"TilesOfSeveralSizes",
+             [](MixPlan& p) {
+               p.tile_maps = {{3, 1, {0, 1, 2}}};
+             },
+             "tile map 0 of the plan must cut outputs of 4x6 into tiles of one size",
+             "got 3x1 tiles"},
+        Flaw{"TooFewTiles",
+             [](MixPlan& p) {
+               p.tile_maps = {{2, 2, {0, 1, 2}}};
+             },
+             "tile map 0 of the plan must have 4 tiles for 2x2", "got 3"},
+        Flaw{"TileOutside",
+             [](MixPlan& p) {
+               p.tile_maps = {{2, 1, {0, 2}}};
+             },
+             "tiles of tile map 0 of the plan must be in [0, 2)", "got 2"},
+        Flaw{"ResampledTiles",
+             [](MixPlan& p) {
+               p.tile_maps = {{1, 1, {0}}};
+               p.entries[0].mask = BoxMask{0, 0, 1, 1, 0, 1};
+               p.entries[0].resample = Resample::nearest;
+               p.entries[0].partner.tiles = 0;
+             },
+             "entry 0 of the plan", "tiles of a resampled partner cannot be moved"},
         Flaw{"ResampledFlat", [](MixPlan& p) { p.entries[0].resample = Resample::bilinear; },
              "entry 0 of the plan", "needs a box mask"},
         Flaw{"OneTerm", [](MixPlan& p) { p.entries[0].term_count = 1; },

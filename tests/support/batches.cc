@@ -149,19 +149,130 @@ std::string difference(const Batch& a, const Batch& b, DType dtype) {
 MixPlan MixCase::plan() const {
   PlanRequest r = request;
   r.labels = labels;
-  return Sampler(policy, size, seed).plan(r);
+  MixPlan drawn = Sampler(policy, size, seed).plan(r);
+  add_blocks(drawn, seed, blocks);
+  return drawn;
+}
+
+namespace {
+
+/// Draws what methods do not: coarse masks, masks of terms, moved tiles.
+class BlockDraw {
+ public:
+  BlockDraw(MixPlan& plan, std::uint64_t seed)
+      : plan_(plan), random_(seed, 1, 2, Purpose::picture) {}
+
+  void masks(bool terms) {
+    for (MixEntry& entry : plan_.entries) {
+      const std::uint32_t kind = random_.below(8);
+      if (kind == 0) continue;
+      if (terms && (entry.term_count > 0 || kind < 4)) {
+        make_terms(entry);
+      } else if (entry.term_count == 0) {
+        entry.resample = Resample::none;
+        entry.mask = grid();
+      }
+    }
+  }
+
+  void tiles() {
+    for (std::uint32_t i = random_.below(3) + 1; i > 0; --i) {
+      TileMap map{divisor_of(plan_.size.height), divisor_of(plan_.size.width), {}};
+      const auto count = static_cast<std::uint32_t>(map.rows * map.columns);
+      const bool few = random_.below(2) == 0;  // mostly where they were
+      for (std::uint32_t t = 0; t < count; ++t) {
+        const bool stays = few && random_.below(4) != 0;
+        map.tiles.push_back(static_cast<std::int32_t>(stays ? t : random_.below(count)));
+      }
+      plan_.tile_maps.push_back(std::move(map));
+    }
+    for (MixEntry& entry : plan_.entries) {
+      move(entry.own);
+      if (entry.resample == Resample::none) move(entry.partner);
+    }
+    for (MixTerm& term : plan_.terms) move(term.source);
+  }
+
+ private:
+  void move(Source& source) {
+    if (random_.below(2) == 0) return;
+    source.tiles = static_cast<std::int32_t>(
+        random_.below(static_cast<std::uint32_t>(plan_.tile_maps.size())));
+  }
+
+  std::int32_t divisor_of(std::int32_t n) {
+    std::vector<std::int32_t> all;
+    for (std::int32_t d = 1; d <= n; ++d) {
+      if (n % d == 0) all.push_back(d);
+    }
+    return all[random_.below(static_cast<std::uint32_t>(all.size()))];
+  }
+
+  std::int64_t add_values(std::int64_t count) {
+    const std::int64_t offset = std::ssize(plan_.fields);
+    const bool simple = random_.below(2) == 0;  // images alone, as cuts have them
+    const float u = static_cast<float>(random_.next_u32()) * 0x1p-32f;
+    const std::array values{0.0f, 1.0f, 0.0f, 0.3f, u, -0.5f, 1e-9f, 1.5f};
+    for (std::int64_t i = 0; i < count; ++i) {
+      plan_.fields.push_back(values[random_.below(simple ? 3 : std::size(values))]);
+    }
+    return offset;
+  }
+
+  GridMask grid() {
+    const auto side = [&](std::int32_t n) {
+      return static_cast<std::int32_t>(1 +
+                                       random_.below(static_cast<std::uint32_t>(std::min(n, 20))));
+    };
+    GridMask mask{0, side(plan_.size.height), side(plan_.size.width),
+                  static_cast<GridInterpolation>(random_.below(2))};
+    mask.offset = add_values(std::int64_t{mask.rows} * mask.columns);
+    return mask;
+  }
+
+  void make_terms(MixEntry& entry) {
+    entry.resample = Resample::none;
+    const auto count =
+        entry.term_count > 0 ? static_cast<std::uint32_t>(entry.term_count) : 2 + random_.below(7);
+    const std::array sources{entry.own, entry.partner};
+    const std::int64_t from = entry.term_count > 0 ? entry.term_begin : -1;
+    const std::int64_t begin = std::ssize(plan_.terms);
+    for (std::uint32_t k = 0; k < count; ++k) {
+      MixTerm term{sources[random_.below(2)], 0.25 * random_.below(3), {}};
+      if (from >= 0) term = plan_.terms[static_cast<std::size_t>(from) + k];
+      const std::uint32_t kind = random_.below(4);
+      if (kind == 0) term.mask = FieldMask{add_values(plan_.size.pixels())};
+      if (kind > 1) term.mask = grid();
+      plan_.terms.push_back(term);
+    }
+    entry.term_begin = begin;
+    entry.term_count = static_cast<std::int32_t>(count);
+  }
+
+  MixPlan& plan_;
+  RandomStream random_;
+};
+
+}  // namespace
+
+void add_blocks(MixPlan& plan, std::uint64_t seed, Blocks blocks) {
+  if (blocks == Blocks::none) return;
+  BlockDraw draw(plan, seed);
+  draw.masks(blocks == Blocks::all);
+  if (blocks == Blocks::all) draw.tiles();
 }
 
 std::string MixCase::describe() const {
   return fmt::format(
       "case: {} mode {} pairing {} batch {} {}x{} from {}x{}x{}x{}, {} {} gap {} offset {} to {} "
       "{} gap "
-      "{} offset {}, pad {} flip {}, normalise {}, threads {}, stores {}, seed {}",
+      "{} offset {}, pad {} flip {}, normalise {}, threads {}, stores {}, blocks {}, seed {}",
       policy.method, name_of(policy.mode), name_of(policy.pairing), request.batch, size.height,
       size.width, in_shape.count, in_shape.channels, in_shape.height, in_shape.width,
       name_of(in_dtype), name_of(in_layout), in_gap, in_offset, name_of(out_dtype),
       name_of(out_layout), out_gap, out_offset, policy.augment.pad, policy.augment.flip,
-      !options.normalise.empty(), options.threads, static_cast<int>(options.stores), seed);
+      !options.normalise.empty(), options.threads, static_cast<int>(options.stores),
+      static_cast<int>(blocks), seed);
 }
 
 MixCase random_case(std::uint64_t number) {

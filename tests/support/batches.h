@@ -65,6 +65,9 @@ class Batch {
 /// that any NaN equals any NaN. Gaps count too.
 [[nodiscard]] std::string difference(const Batch& a, const Batch& b, DType dtype);
 
+/// What of the masks and sources that no method draws a plan gets at random.
+enum class Blocks : std::uint8_t { none, masks, all };
+
 /// A mixing call drawn at random: everything but the pixels.
 struct MixCase {
   MixPolicy policy;
@@ -82,6 +85,7 @@ struct MixCase {
   std::int64_t out_offset = 0;
   MixOptions options;
   std::uint64_t seed = 0;
+  Blocks blocks = Blocks::none;
 
   [[nodiscard]] MixPlan plan() const;
   [[nodiscard]] std::string describe() const;
@@ -90,5 +94,9 @@ struct MixCase {
 /// The case with that number; every number gives a valid one. Over many numbers all methods, modes,
 /// types, layouts, odd shapes and windows occur.
 [[nodiscard]] MixCase random_case(std::uint64_t number);
+
+/// Turns most of a plan's masks into grids and, if `blocks` is `all`, into sums of terms with masks
+/// of their own, and moves tiles of some sources.
+void add_blocks(MixPlan& plan, std::uint64_t seed, Blocks blocks);
 
 }  // namespace medley::test

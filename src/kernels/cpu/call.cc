@@ -71,7 +71,7 @@ CpuCall::CpuCall(const LoweredPlan& lowered, const MixJob& mix_job, Scratch& scr
       ops(row_ops(job.in.dtype)),
       f32_ops(row_ops(DType::f32)),
       lines(line_ops()),
-      windows(job, lines, plan.size.width, scratch),
+      windows(job, lines, plan, scratch),
       height(plan.size.height),
       width(plan.size.width),
       channels(job.in.shape.channels),

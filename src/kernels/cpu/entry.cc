@@ -63,25 +63,29 @@ bool EntryMixer::is_contiguous(const LoweredEntry& e, std::int32_t y0, std::int3
 }
 
 MaskRows& EntryMixer::mask_of(const LoweredEntry& e) {
-  constexpr std::size_t kTerms = 4;
-  constexpr std::size_t kShrunk = 5;
-  const std::size_t kind = e.term_count > 0               ? kTerms
+  constexpr std::size_t kTerms = 5;
+  constexpr std::size_t kMaskedTerms = 6;
+  constexpr std::size_t kShrunk = 7;
+  const std::size_t kind = e.masked != 0                  ? kMaskedTerms
+                           : e.term_count > 0             ? kTerms
                            : e.resample != Resample::none ? kShrunk
                                                           : static_cast<std::size_t>(e.kind);
   MaskRows*& mask = masks_[kind];
   if (mask != nullptr) return *mask;
   using Make = MaskRows& (*)(const CpuCall&, Scratch&);
-  constexpr std::array<Make, 4> kMakers = {flat_rows, box_rows, gaussian_rows, field_rows};
-  mask = kind == kTerms    ? &term_rows(call_, sources_, scratch_)
-         : kind == kShrunk ? &shrunk_rows(call_, scratch_)
-                           : &kMakers[kind](call_, scratch_);
+  constexpr std::array<Make, 5> kMakers = {flat_rows, box_rows, gaussian_rows, field_rows,
+                                           grid_rows};
+  mask = kind == kTerms         ? &term_rows(call_, sources_, scratch_)
+         : kind == kMaskedTerms ? &masked_term_rows(call_, sources_, scratch_)
+         : kind == kShrunk      ? &shrunk_rows(call_, scratch_)
+                                : &kMakers[kind](call_, scratch_);
   return *mask;
 }
 
 RowStore& EntryMixer::store_of(const EntryPart& part) {
-  const bool planes = part.entry->kind == MaskKind::field && part.contiguous &&
-                      call_.job.streaming && call_.channels == 3 && call_.whole_lines &&
-                      call_.dense_out;
+  const bool planes = part.entry->kind == MaskKind::field && part.entry->term_count == 0 &&
+                      part.contiguous && call_.job.streaming && call_.channels == 3 &&
+                      call_.whole_lines && call_.dense_out;
   if (!planes) return store_;
   if (field_planes_ == nullptr) field_planes_ = &field_planes_store(call_, sources_, scratch_);
   return *field_planes_;

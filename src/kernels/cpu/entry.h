@@ -36,7 +36,7 @@ class EntryMixer {
   RowStore& store_;
   // Made when first needed.
   RowStore* field_planes_ = nullptr;
-  std::array<MaskRows*, 6> masks_{};
+  std::array<MaskRows*, 8> masks_{};
 };
 
 }  // namespace medley

@@ -19,6 +19,38 @@ namespace {
 
 using Bytes = hn::CappedTag<std::uint8_t, 32>;
 
+// ---- coarse masks ----
+
+void resample(const float* values, const RowTaps& taps, float* out, std::int64_t n) {
+  const Floats d;
+  const hn::RebindToSigned<Floats> di;
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  for (std::int64_t i = 0; i < n; i += lanes) {
+    Float v = hn::GatherIndex(d, values, hn::LoadU(di, taps.first + i));
+    if (taps.fractions != nullptr) {
+      const Float second = hn::GatherIndex(d, values, hn::LoadU(di, taps.second + i));
+      const Float fraction = load_floats(taps.fractions + i);
+      const Float rest = hn::Sub(hn::Set(d, 1.0f), fraction);
+      const Float sum = hn::Add(hn::Mul(v, rest), hn::Mul(second, fraction));
+      const Float later = hn::IfThenElse(hn::Eq(rest, hn::Zero(d)), second, sum);
+      v = hn::IfThenElse(hn::Eq(fraction, hn::Zero(d)), v, later);
+    }
+    store_floats(v, out + i);
+  }
+}
+
+void between(const float* first, const float* second, float fraction, float* out, std::int64_t n) {
+  const Floats d;
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  const Float share = hn::Set(d, fraction);
+  const Float rest = hn::Set(d, 1.0f - fraction);
+  for (std::int64_t i = 0; i < n; i += lanes) {
+    store_floats(
+        hn::Add(hn::Mul(load_floats(first + i), rest), hn::Mul(load_floats(second + i), share)),
+        out + i);
+  }
+}
+
 // ---- copies ----
 
 void copy(const PixelBlock& block) {
@@ -133,9 +165,15 @@ void stream_fence() { hwy::FlushStream(); }
 
 void repeat(const float* m, std::int64_t channels, float* out, std::int64_t n) {
   std::int64_t i = 0;
+  const Floats d;
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  if (channels == 2) {
+    for (; i + lanes <= n; i += lanes) {
+      const Float v = load_floats(m + i);
+      hn::StoreInterleaved2(v, v, d, out + 2 * i);
+    }
+  }
   if (channels == 3) {
-    const Floats d;
-    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
     for (; i + lanes <= n; i += lanes) {
       const Float v = load_floats(m + i);
       hn::StoreInterleaved3(v, v, v, d, out + 3 * i);
@@ -280,15 +318,10 @@ void interleave(const Planes& planes, void* out, bool stream) {
 }
 
 constexpr LineOps kOps = {
-    copy,
-    mirror,
-    deinterleave,
-    interleave,
-    repeat,
-    gaussian_factors,
-    {round<std::uint8_t>, round<F16>, round<BF16>, round<float>},
-    copy_bytes,
-    stream_fence,
+    copy,       mirror,           deinterleave,
+    interleave, repeat,           resample,
+    between,    gaussian_factors, {round<std::uint8_t>, round<F16>, round<BF16>, round<float>},
+    copy_bytes, stream_fence,
 };
 
 }  // namespace

@@ -28,6 +28,13 @@ struct Planes {
   std::int64_t n;
 };
 
+/// Where values between two are read, and how far they are from the first; no fraction: at it.
+struct RowTaps {
+  const std::int32_t* first;
+  const std::int32_t* second;
+  const float* fractions;
+};
+
 /// Loops around the mixing itself, compiled for each instruction set.
 struct LineOps {
   void (*copy)(const PixelBlock& block);
@@ -41,6 +48,12 @@ struct LineOps {
   void (*interleave)(const Planes& planes, void* out, bool stream);
   /// out[i*channels + c] = m[i]
   void (*repeat)(const float* m, std::int64_t channels, float* out, std::int64_t n);
+  /// out[i] = interpolate(values[first[i]], values[second[i]], fractions[i]) for i in [0, n), and a
+  /// few more: taps and `out` have room for n + 16.
+  void (*resample)(const float* values, const RowTaps& taps, float* out, std::int64_t n);
+  /// out[i] = first[i] * (1 - fraction) + second[i] * fraction; of all as many more.
+  void (*between)(const float* first, const float* second, float fraction, float* out,
+                  std::int64_t n);
   /// factors[d] = gaussian_factor_f32(scale, d) for d in [0, n), and a few more: `factors` has room
   /// for n + 64.
   void (*gaussian_factors)(double scale, float* factors, std::int64_t n);

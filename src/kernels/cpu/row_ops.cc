@@ -9,6 +9,7 @@
 #include <hwy/highway.h>
 
 #include "kernels/cpu/box_rows-inl.h"
+#include "kernels/cpu/field_rows-inl.h"
 #include "kernels/cpu/flat_outputs-inl.h"
 #include "kernels/cpu/gaussian_rows-inl.h"
 #include "kernels/cpu/row_loops-inl.h"
@@ -105,6 +106,21 @@ void blend_mask_planes(const ThreePlanes& planes, const float* m, std::int64_t a
 
 // ---- masks that change from row to row ----
 
+template <typename In>
+void blend_mask_rows(const void* own, const void* partner, const float* const* masks,
+                     const RowStyle& style, float* out, std::int64_t rows, std::int64_t n) {
+  const MaskRowsSource<In> source{static_cast<const In*>(own), static_cast<const In*>(partner),
+                                  masks, style.ahead, n};
+  const MaskRowsJob<In> job{source, rows};
+  // One loop for all other types: they are rare.
+  if constexpr (std::is_same_v<In, float>) {
+    with_sink<In>(job, style, out, rows * n);
+  } else {
+    with_stores(job, Sink<Norm::any>(style.affine, out),
+                style.stream && rows * n >= kLeastStreamed);
+  }
+}
+
 /// Rows of fewer values than a vector has, one by one.
 template <typename Source>
 HWY_INLINE void short_rows(const Source& source, const RowStyle& style, float* out,
@@ -151,6 +167,15 @@ void sum(const void* const* sources, const float* weights, std::int32_t count, c
   }
 }
 
+template <typename In>
+void masked_sum(const void* const* sources, const float* const* masks, std::int32_t count,
+                const RowStyle& style, float* out, std::int64_t n) {
+  const auto* const* in = reinterpret_cast<const In* const*>(sources);
+  const MaskedSumSource<In> source{in, masks, count, style.ahead};
+  with_stores(RunJob<MaskedSumSource<In>>{source, n}, Sink<Norm::any>(style.affine, out),
+              style.stream && n >= kLeastStreamed);
+}
+
 /// From narrower types, rounding a block that was mixed before is faster.
 template <typename In, typename Out>
 constexpr auto kFlatRounded = std::is_same_v<In, float> ? flat_rounded<In, Out> : nullptr;
@@ -162,9 +187,11 @@ constexpr RowOps kOps = {convert<In>,
                          flat_interleaved<In>,
                          blend_mask<In>,
                          blend_mask_planes<In>,
+                         blend_mask_rows<In>,
                          blend_gaussian<In>,
                          blend_box<In>,
-                         sum<In>};
+                         sum<In>,
+                         masked_sum<In>};
 
 constexpr RowOps kTable[4] = {kOps<std::uint8_t>, kOps<F16>, kOps<BF16>, kOps<float>};
 

@@ -91,6 +91,10 @@ struct RowOps {
   /// gets whole lines. It must not be an input.
   void (*blend_mask_planes)(const ThreePlanes& planes, const float* m, std::int64_t ahead,
                             std::int64_t n);
+  /// `rows` rows of n values, at least a vector: blend_mask with masks[row], which may be read up
+  /// to a vector before and behind the row.
+  void (*blend_mask_rows)(const void* a, const void* b, const float* const* masks,
+                          const RowStyle& style, float* out, std::int64_t rows, std::int64_t n);
   /// `rows` rows of n values: blend_mask with the mask of each row. Where the mask has no say `a`
   /// is not read, except near the edges of that.
   void (*blend_gaussian)(const void* a, const void* b, const GaussianRows& mask,
@@ -103,6 +107,10 @@ struct RowOps {
   /// count > 0.
   void (*sum)(const void* const* sources, const float* weights, std::int32_t count,
               const float* base, const RowStyle& style, float* out, std::int64_t n);
+  /// The same with masks[k][i] as weights: what has a weight of 0 is left out, and 0 where all
+  /// have.
+  void (*masked_sum)(const void* const* sources, const float* const* masks, std::int32_t count,
+                     const RowStyle& style, float* out, std::int64_t n);
 };
 
 [[nodiscard]] const RowOps& row_ops(DType in);

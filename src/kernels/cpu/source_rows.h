@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -12,7 +11,7 @@ namespace medley {
 /// Rows of the images that enter an output, in the order in which they are mixed.
 class SourceRows {
  public:
-  /// Sources whose rows are there at the same time.
+  /// Sources whose rows are there at the same time, at least; all terms with masks are.
   static constexpr std::int32_t kRooms = 4;
 
   SourceRows(const CpuCall& call, Scratch& scratch);
@@ -22,7 +21,7 @@ class SourceRows {
   [[nodiscard]] const std::byte* window(const std::byte* base, const LoweredSource& source,
                                         std::int32_t c, std::int32_t y, std::int64_t rows,
                                         std::int32_t room) const {
-    return call_.windows.rows(base, source, c, y, rows, rooms_[static_cast<std::size_t>(room)]);
+    return call_.windows.rows(base, source, c, y, rows, rooms_[room]);
   }
 
   /// Where rows that nobody reads are said to be.
@@ -32,10 +31,18 @@ class SourceRows {
   const std::byte* planes(const std::byte* base, const LoweredSource& source, std::int32_t y,
                           std::int64_t rows, std::int32_t room) const;
 
+  /// Either of them: channel c of the rows as they are mixed.
+  [[nodiscard]] const std::byte* term(const std::byte* base, const LoweredSource& source,
+                                      std::int32_t c, std::int32_t y, std::int64_t rows,
+                                      std::int32_t room) const {
+    if (!call_.in_nhwc || call_.out_nhwc) return window(base, source, c, y, rows, room);
+    return planes(base, source, y, rows, room) + c * rows * call_.row * call_.in_size;
+  }
+
  private:
   const CpuCall& call_;
-  std::array<std::byte*, kRooms> rooms_{};
-  std::array<std::byte*, kRooms> plane_rooms_{};
+  std::byte** rooms_;
+  std::byte** plane_rooms_;
 };
 
 }  // namespace medley

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -16,6 +17,7 @@ namespace {
 struct Tables {
   std::vector<DeviceEntry> entries;
   std::vector<LoweredTerm> terms;
+  std::vector<std::int32_t> tiles;
   std::vector<float> fields;
   PlanNeeds needs;
 
@@ -24,16 +26,30 @@ struct Tables {
   void append(const MixPlan& plan, std::int64_t images) {
     validate(plan);
     const LoweredPlan lowered = lower(plan, images);
+    const auto move_tiles = [&](LoweredSource& source) {
+      if (source.tiles >= 0) source.tiles += static_cast<std::int32_t>(tiles.size());
+    };
     for (const LoweredEntry& from : lowered.entries) {
       LoweredEntry& entry = entries.emplace_back(DeviceEntry{from}).entry;
+      move_tiles(entry.own);
+      move_tiles(entry.partner);
       entry.term_begin += std::ssize(terms);
       entry.field += std::ssize(fields);
       needs.families[static_cast<std::size_t>(family_of(entry))] = true;
       needs.windows |= !entry.own.whole() || !entry.partner.whole();
       needs.resampled_outside |= entry.resample != Resample::none && entry.outside.partner != 0;
     }
-    for (const LoweredTerm& term : lowered.terms) needs.windows |= !term.source.whole();
-    terms.insert(terms.end(), lowered.terms.begin(), lowered.terms.end());
+    for (const LoweredTerm& from : lowered.terms) {
+      LoweredTerm& term = terms.emplace_back(from);
+      move_tiles(term.source);
+      term.grid.values += std::ssize(fields);
+      needs.windows |= !term.source.whole();
+    }
+    constexpr std::size_t kMostTiles = std::numeric_limits<std::int32_t>::max();
+    if (lowered.tiles.size() > kMostTiles - tiles.size()) {
+      fail_argument("the tile maps of a device plan must have fewer than 2^31 tiles in all");
+    }
+    tiles.insert(tiles.end(), lowered.tiles.begin(), lowered.tiles.end());
     fields.insert(fields.end(), plan.fields.begin(), plan.fields.end());
   }
 };
@@ -96,9 +112,9 @@ HostPlan lower_steps(std::span<const MixPlan> steps, std::int64_t images) {
 }
 
 /// The tables in the order in which they lie in memory.
-std::array<std::span<const std::byte>, 4> parts_of(const HostPlan& host) {
+std::array<std::span<const std::byte>, 5> parts_of(const HostPlan& host) {
   return {std::as_bytes(std::span(host.tables.entries)), std::as_bytes(std::span(host.labels)),
-          std::as_bytes(std::span(host.tables.terms)),
+          std::as_bytes(std::span(host.tables.terms)), std::as_bytes(std::span(host.tables.tiles)),
           std::as_bytes(std::span(host.tables.fields))};
 }
 
@@ -106,11 +122,13 @@ std::array<std::span<const std::byte>, 4> parts_of(const HostPlan& host) {
 struct Spare {
   PlanNeeds needs;
   std::size_t term_bytes = 0;
+  std::size_t tile_bytes = 0;
   std::size_t field_bytes = 0;
 };
 
 Spare spare_of(const DevicePlan::Impl& p) {
-  return {p.needs, p.fields_begin - p.terms_begin, p.end - p.fields_begin};
+  return {p.needs, p.tiles_begin - p.terms_begin, p.fields_begin - p.tiles_begin,
+          p.end - p.fields_begin};
 }
 
 PlanNeeds both(PlanNeeds a, const PlanNeeds& b) {
@@ -124,6 +142,7 @@ PlanNeeds both(PlanNeeds a, const PlanNeeds& b) {
 void copy_tables(const HostPlan& host, const DevicePlan::Impl& p, Stream stream) {
   const auto parts = parts_of(host);
   copy_parts(std::span(parts).first(3), p.memory.get(), stream);
+  copy_parts(std::span(parts).subspan(3, 1), p.memory.get() + p.tiles_begin, stream);
   copy_parts(std::span(parts).last(1), p.memory.get() + p.fields_begin, stream);
 }
 
@@ -138,8 +157,9 @@ void upload(const HostPlan& host, std::int64_t images, Allocation from, DevicePl
   const auto parts = parts_of(host);
   p.label_begin = padded(parts[0].size());
   p.terms_begin = p.label_begin + padded(parts[1].size());
-  p.fields_begin = p.terms_begin + std::max(padded(parts[2].size()), spare.term_bytes);
-  p.end = p.fields_begin + std::max(padded(parts[3].size()), spare.field_bytes);
+  p.tiles_begin = p.terms_begin + std::max(padded(parts[2].size()), spare.term_bytes);
+  p.fields_begin = p.tiles_begin + std::max(padded(parts[3].size()), spare.tile_bytes);
+  p.end = p.fields_begin + std::max(padded(parts[4].size()), spare.field_bytes);
   p.memory = DeviceArray<std::byte>(p.end, from);
   copy_tables(host, p, from.stream);
   if (!from.ordered) MEDLEY_CUDA_CHECK(cudaStreamSynchronize(from.stream));
@@ -156,8 +176,9 @@ bool serves(const DevicePlan::Impl& p, const HostPlan& host) {
   }
   return kernels && p.steps == host.steps && p.batch == host.batch && p.size == host.size &&
          p.label_terms == host.label_terms &&
-         padded(parts[2].size()) <= p.fields_begin - p.terms_begin &&
-         padded(parts[3].size()) <= p.end - p.fields_begin;
+         padded(parts[2].size()) <= p.tiles_begin - p.terms_begin &&
+         padded(parts[3].size()) <= p.fields_begin - p.tiles_begin &&
+         padded(parts[4].size()) <= p.end - p.fields_begin;
 }
 
 }  // namespace

@@ -28,6 +28,7 @@ struct DevicePlan::Impl {
   /// Places in it, the last one its end.
   std::size_t label_begin = 0;
   std::size_t terms_begin = 0;
+  std::size_t tiles_begin = 0;
   std::size_t fields_begin = 0;
   std::size_t end = 0;
 
@@ -36,6 +37,7 @@ struct DevicePlan::Impl {
   /// steps x batch x label_terms
   [[nodiscard]] const LabelTerm* labels() const { return at<LabelTerm>(label_begin); }
   [[nodiscard]] const LoweredTerm* terms() const { return at<LoweredTerm>(terms_begin); }
+  [[nodiscard]] const std::int32_t* tiles() const { return at<std::int32_t>(tiles_begin); }
   [[nodiscard]] const float* fields() const { return at<float>(fields_begin); }
 
  private:

@@ -98,6 +98,7 @@ void mix(const DevicePlan& plan, const ImageBatchView& in, const MutableImageBat
   p.entries = impl.entries();
   p.terms = impl.terms();
   p.fields = impl.fields();
+  p.tiles = impl.tiles();
   p.step = step.index;
   p.step_offset = step.offset;
   p.steps = impl.steps;

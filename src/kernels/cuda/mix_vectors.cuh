@@ -62,7 +62,9 @@ void launch_families(const MixCall& call, cudaStream_t stream) {
   launch_family<In, Out, kUnit, kWindows, Family::boxes>(call, stream);
   launch_family<In, Out, kUnit, kWindows, Family::gaussian>(call, stream);
   launch_family<In, Out, kUnit, kWindows, Family::field>(call, stream);
+  launch_family<In, Out, kUnit, kWindows, Family::grid>(call, stream);
   launch_family<In, Out, kUnit, kWindows, Family::terms>(call, stream);
+  launch_family<In, Out, kUnit, kWindows, Family::masked_terms>(call, stream);
   if constexpr (!kWindows) {
     launch_family<In, Out, kUnit, false, Family::resampled>(call, stream);
   }

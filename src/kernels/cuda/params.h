@@ -20,6 +20,7 @@ struct MixParams {
   const DeviceEntry* entries;
   const LoweredTerm* terms;
   const float* fields;
+  const std::int32_t* tiles;
   const std::int64_t* step;  // null: 0
   std::int64_t step_offset;
   std::int64_t steps;
@@ -68,8 +69,8 @@ __device__ inline LoweredEntry entry_of(const MixParams& p, std::int64_t b) {
 
 template <typename In>
 __device__ InputImages<In> inputs_of(const MixParams& p) {
-  InputImages<In> in{
-      static_cast<const In*>(p.in), p.in_strides, p.in_size, p.size, p.reflect_pads != 0, {}};
+  InputImages<In> in{static_cast<const In*>(p.in), p.in_strides, p.in_size, p.size,
+                     p.reflect_pads != 0,          {},           p.tiles};
   store(p.pad_value, in.padding);
   return in;
 }

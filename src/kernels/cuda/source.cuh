@@ -41,7 +41,7 @@ __device__ inline std::int32_t mirror(std::int32_t i, std::int32_t n) {
   return i;
 }
 
-/// A window of the image: shifted, mirrored, padded; value by value.
+/// A window of the image: tiles moved, shifted, mirrored, padded; value by value.
 template <typename In, int kCount, int kUnit>
 class WindowSource {
  public:
@@ -56,11 +56,15 @@ class WindowSource {
                tile.plane * p.in_strides.channel) {
     const std::int32_t x = tile.value / kUnit;
     channel_ = tile.value - x * kUnit;
-    x_ = (source.flip != 0 ? p.size.width - 1 - x : x) + source.dx;
+    x_ = stored_column(x, source.flip != 0, source.dx);
+    tiles_ = source.tiles >= 0 ? p.tiles + source.tiles : nullptr;
+    first_ = x;
+    dx_ = source.dx;
     store(p.pad_value, padding_);
   }
 
   [[nodiscard]] __device__ InPack load(std::int32_t y, bool wanted) const {
+    if (tiles_ != nullptr) return load_moved(y, wanted);
     const bool reflects = p_.reflect_pads != 0;
     std::int32_t sy = y + dy_;
     bool row_inside =
@@ -92,6 +96,48 @@ class WindowSource {
   }
 
  private:
+  [[nodiscard]] __device__ std::int32_t stored_column(std::int32_t x, bool flip,
+                                                      std::int32_t dx) const {
+    return (flip ? p_.size.width - 1 - x : x) + dx;
+  }
+
+  /// The same where tiles are moved: each pixel from a place of its own.
+  [[nodiscard]] __device__ InPack load_moved(std::int32_t y, bool wanted) const {
+    InPack pack;
+    std::int32_t x = first_;
+    std::int32_t c = channel_;
+    const In* pixel = nullptr;
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) {
+      // Rows that are not wanted may be none of the window.
+      if (wanted && (i == 0 || c == 0)) pixel = moved_pixel(y, x);
+      pack.values[i] = padding_;
+      if (pixel != nullptr) pack.values[i] = load_one(pixel + c);
+      if (++c == kUnit) {
+        c = 0;
+        ++x;
+      }
+    }
+    return pack;
+  }
+
+  /// Where pixel (y, x) of the window lies; null: in the padding.
+  [[nodiscard]] const __device__ In* moved_pixel(std::int32_t y, std::int32_t x) const {
+    if (x >= p_.size.width) return nullptr;  // of threads beyond the edge
+    const Place place = moved_place(tiles_, y, x);
+    std::int32_t sy = place.y + dy_;
+    std::int32_t sx = stored_column(place.x, direction_ < 0, dx_);
+    const bool inside =
+        static_cast<std::uint32_t>(sy) < static_cast<std::uint32_t>(p_.in_size.height) &&
+        static_cast<std::uint32_t>(sx) < static_cast<std::uint32_t>(p_.in_size.width);
+    if (!inside) {
+      if (p_.reflect_pads == 0) return nullptr;
+      sy = mirror(sy, p_.in_size.height);
+      sx = mirror(sx, p_.in_size.width);
+    }
+    return image_ + sy * p_.in_strides.row + sx * kUnit;
+  }
+
   [[nodiscard]] static __device__ In load_one(const In* from) {
     if constexpr (sizeof(In) == 2) {
       return {__ldg(reinterpret_cast<const unsigned short*>(from))};
@@ -105,6 +151,9 @@ class WindowSource {
   std::int32_t direction_;
   std::int32_t x_;        // in the source, of the vector's first pixel
   std::int32_t channel_;  // of the vector's first value
+  std::int32_t first_;    // in the window, of the vector's first pixel
+  std::int32_t dx_;
+  const std::int32_t* tiles_;
   In padding_;
   const In* image_;
 };

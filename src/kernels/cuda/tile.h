@@ -26,20 +26,21 @@ struct FastDivisor {
 };
 
 /// Ways of mixing, each with kernels of its own.
-enum class Family : std::int32_t { boxes, gaussian, field, terms, resampled };
-inline constexpr std::int32_t kFamilies = 5;
+enum class Family : std::int32_t { boxes, gaussian, field, grid, terms, masked_terms, resampled };
+inline constexpr std::int32_t kFamilies = 7;
 
 MEDLEY_HOST_DEVICE inline Family family_of(const LoweredEntry& e) {
-  if (e.term_count > 0) return Family::terms;
+  if (e.term_count > 0) return e.masked != 0 ? Family::masked_terms : Family::terms;
   if (e.resample != Resample::none) return Family::resampled;
   if (e.kind == MaskKind::gaussian) return Family::gaussian;
+  if (e.kind == MaskKind::grid) return Family::grid;
   return e.kind == MaskKind::field ? Family::field : Family::boxes;
 }
 
 /// What the entries of a plan need of the kernels.
 struct PlanNeeds {
   bool families[kFamilies] = {};
-  bool windows = false;            // a source that is shifted or mirrored
+  bool windows = false;            // a source that is shifted, mirrored or whose tiles move
   bool resampled_outside = false;  // a shrunk partner that also shows outside its box
 
   [[nodiscard]] bool has(Family family) const {
@@ -68,7 +69,8 @@ inline constexpr std::int32_t kTileThreads = 256;
 /// Rows per thread: as many as pay for what a block does first, as few as keep the last blocks
 /// short. Measured on an H200.
 inline std::int32_t rows_per_thread(Family family, DType in) {
-  if (family == Family::boxes || family == Family::field) return size_of(in) == 2 ? 4 : 8;
+  const bool light = family == Family::boxes || family == Family::field || family == Family::grid;
+  if (light) return size_of(in) == 2 ? 4 : 8;
   return 16;
 }
 
@@ -125,6 +127,8 @@ MEDLEY_HOST_DEVICE inline std::int32_t staged_rows(const TileGrid& grid) {
 /// Bytes of shared memory that a block of a family needs.
 inline std::size_t tile_bytes(Family family, ImageSize size, const TileGrid& grid) {
   std::int64_t floats = 0;
+  // The taps of a band's rows.
+  if (family == Family::grid) floats = 3 * std::int64_t{grid.band_rows};
   if (family == Family::gaussian) floats = std::int64_t{size.width} + grid.band_rows;
   if (family == Family::resampled) {
     floats = resample_taps(size, grid) + 2 * std::int64_t{staged_rows(grid)} * grid.row_values;

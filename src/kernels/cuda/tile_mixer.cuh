@@ -34,7 +34,9 @@ class TileMixer {
     if constexpr (kFamily == Family::boxes) mix_box();
     if constexpr (kFamily == Family::gaussian) mix_gaussian();
     if constexpr (kFamily == Family::field) mix_field();
+    if constexpr (kFamily == Family::grid) mix_grid();
     if constexpr (kFamily == Family::terms) sum_terms();
+    if constexpr (kFamily == Family::masked_terms) sum_masked_terms();
     if constexpr (kFamily == Family::resampled) mix_resampled();
   }
 
@@ -306,6 +308,64 @@ class TileMixer {
     }
   }
 
+  /// Puts the taps of the band's rows in shared memory.
+  __device__ void make_row_taps(const LoweredGrid& grid, Tap* taps) const {
+    for (std::int32_t i = block_thread(); i < grid_.band_rows; i += block_threads()) {
+      taps[i] = grid_tap(grid.bilinear != 0, min(tile_.band_begin + i, p_.size.height - 1),
+                         p_.size.height, grid.rows);
+    }
+    __syncthreads();
+  }
+
+  __device__ void mix_grid() const {
+    const SourceOf first = source(e_.own);
+    const SourceOf second = source(e_.partner);
+    const LoweredGrid grid = e_.grid();
+    const float* values = p_.fields + grid.values;
+    auto* taps = reinterpret_cast<Tap*>(shared_);
+    const std::int32_t c = tile_.value - kUnit * pixel_of(0);
+    Tap columns[kPixels];
+    InPack a[kTwoAhead], b[kTwoAhead];
+    for_rows<kTwoAhead>(
+        [&](int u, std::int32_t y, bool wanted) {
+          a[u] = first.load(y, wanted);
+          b[u] = second.load(y, wanted);
+        },
+        [&] {
+#pragma unroll
+          for (int k = 0; k < kPixels; ++k) {
+            columns[k] = grid_tap(grid.bilinear != 0, min(pixel_of(0) + k, p_.size.width - 1),
+                                  p_.size.width, grid.columns);
+          }
+          make_row_taps(grid, taps);
+        },
+        [&](int u, std::int32_t y) {
+          const Tap row = taps[y - tile_.band_begin];
+          const float* upper = values + row.first * grid.columns;
+          const float* lower = values + row.second * grid.columns;
+          float pixels[kPixels];
+#pragma unroll
+          for (int k = 0; k < kPixels; ++k) {
+            pixels[k] = __ldg(upper + columns[k].first);
+            if (grid.bilinear != 0) {
+              const Tap column = columns[k];
+              pixels[k] =
+                  interpolate(interpolate(pixels[k], __ldg(upper + column.second), column.fraction),
+                              interpolate(__ldg(lower + column.first), __ldg(lower + column.second),
+                                          column.fraction),
+                              row.fraction);
+            }
+          }
+          Values m;
+#pragma unroll
+          for (int i = 0; i < kCount; ++i) {
+            const bool next = i % kUnit != 0 && c + i % kUnit >= kUnit;
+            m[i] = next ? pixels[i / kUnit + 1] : pixels[i / kUnit];
+          }
+          write_masked(y, m, a[u], b[u]);
+        });
+  }
+
   // ---- weighted sums ----
 
   /// Adds a term to the sum; the first one is the sum, so that -0 stays -0.
@@ -327,6 +387,42 @@ class TileMixer {
         add_term(sum, first, term.weight, source(term.source).load(y, true));
         first = false;
       }
+      sink_.write(y, sum);
+    }
+  }
+
+  /// Terms with masks of their own. -0 is where a sum begins: adding to it changes nothing.
+  __device__ void sum_masked_terms() const {
+    const std::int32_t c = tile_.value - kUnit * pixel_of(0);
+    for (std::int32_t y = tile_.first_row; y < tile_.end_row; y += grid_.tile_rows) {
+      Values sum;
+      std::uint32_t weighed = 0;
+#pragma unroll
+      for (int i = 0; i < kCount; ++i) sum[i] = -0.0f;
+      for (std::int32_t k = 0; k < e_.term_count; ++k) {
+        const LoweredTerm& term = p_.terms[e_.term_begin + k];
+        float pixels[kPixels];
+        bool any = false;
+#pragma unroll
+        for (int j = 0; j < kPixels; ++j) {
+          const std::int32_t x = min(pixel_of(0) + j, p_.size.width - 1);
+          pixels[j] = term_weight(term, p_.fields, p_.size, y, x);
+          any = any || pixels[j] != 0;
+        }
+        if (!any) continue;
+        Values v;
+        unpack(source(term.source).load(y, true), v);
+#pragma unroll
+        for (int i = 0; i < kCount; ++i) {
+          const bool next = i % kUnit != 0 && c + i % kUnit >= kUnit;
+          const float weight = next ? pixels[i / kUnit + 1] : pixels[i / kUnit];
+          if (weight == 0) continue;
+          sum[i] += weight * v[i];
+          weighed |= 1u << i;
+        }
+      }
+#pragma unroll
+      for (int i = 0; i < kCount; ++i) sum[i] = (weighed >> i & 1u) != 0 ? sum[i] : 0.0f;
       sink_.write(y, sum);
     }
   }

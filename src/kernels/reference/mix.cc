@@ -21,7 +21,8 @@ void mix_all(const LoweredPlan& plan, const MixJob& job) {
                      job.in.shape.size(),
                      plan.size,
                      job.pad_mode == PadMode::reflect,
-                     {}};
+                     {},
+                     plan.tiles.data()};
   store(job.pad_value, in.padding);
   auto* out = static_cast<Out*>(job.out.data);
   for (std::int64_t b = 0; b < std::ssize(plan.entries); ++b) {

@@ -99,8 +99,11 @@ MaskRows& flat_rows(const CpuCall& call, Scratch& scratch);
 MaskRows& box_rows(const CpuCall& call, Scratch& scratch);
 MaskRows& gaussian_rows(const CpuCall& call, Scratch& scratch);
 MaskRows& field_rows(const CpuCall& call, Scratch& scratch);
+MaskRows& grid_rows(const CpuCall& call, Scratch& scratch);
 /// Sums of terms, each with a weight of its own.
 MaskRows& term_rows(const CpuCall& call, const SourceRows& sources, Scratch& scratch);
+/// The same with masks of their own.
+MaskRows& masked_term_rows(const CpuCall& call, const SourceRows& sources, Scratch& scratch);
 /// Boxes that hold the partner shrunk.
 MaskRows& shrunk_rows(const CpuCall& call, Scratch& scratch);
 

@@ -52,12 +52,7 @@ class TermRows final : public MaskRows {
  private:
   [[nodiscard]] const std::byte* rows_of(const LoweredSource& source, const Slice& slice,
                                          std::int32_t room) const {
-    const std::byte* image = call_.image(source);
-    if (!call_.in_nhwc || call_.out_nhwc) {
-      return sources_.window(image, source, slice.c, slice.y, slice.rows, room);
-    }
-    return sources_.planes(image, source, slice.y, slice.rows, room) +
-           slice.c * slice.rows * call_.row * call_.in_size;
+    return sources_.term(call_.image(source), source, slice.c, slice.y, slice.rows, room);
   }
 
   const SourceRows& sources_;

@@ -10,7 +10,9 @@ constexpr std::int64_t kShortRow = 512;
 
 std::int64_t RowStore::most_rows(const EntryPart& part, const MaskRows& /*mask*/) const {
   if (part.contiguous) return call_.long_group;
-  return call_.windows.row_bytes() < kShortRow ? call_.group : 1;
+  // So do rows of tiles.
+  const bool tiles = !call_.plan.tiles.empty();
+  return tiles || call_.windows.row_bytes() < kShortRow ? call_.group : 1;
 }
 
 Slice RowStore::slice(const EntryPart& part, const Run& run, std::int32_t c) const {
