@@ -16,7 +16,7 @@ namespace {
 void mix_two(const medley::Image& own, const medley::Image& partner, const char* output) {
   medley::MixPolicy policy;
   policy.method = "gmix";
-  policy.lam = 0.65;                          // a fixed share; leave it out to draw one
+  policy.method.set("lam", 0.65);             // a fixed share; leave it out to draw one
   policy.pairing = medley::Pairing::reverse;  // of two images: each with the other
 
   // Everything random happens here. A plan is plain data.

@@ -37,7 +37,7 @@ void run() {
 
   medley::MixPolicy policy;
   policy.method = "custom";
-  policy.masks = half_masks();
+  policy.method.set("masks", half_masks());
   policy.pairing = medley::Pairing::dataset;
   policy.no_self = true;
   policy.prob = 0.75;         // a quarter of the samples stays as it is

@@ -16,8 +16,8 @@ void run() {
   for (const char* method : {"mixup", "cutmix", "hmix", "gmix"}) {
     medley::MixPolicy policy;
     policy.method = method;
-    policy.alpha = 1;
-    policy.placement = medley::Placement::inside;
+    policy.method.set("alpha", 1);
+    policy.method.set_if_used("placement", medley::Placement::inside);
     const medley::theory::MaskMoments moments =
         medley::theory::effective_coefficients(policy, kSize);
     std::printf("%-12s", method);

@@ -102,7 +102,7 @@ medley::MixPlan plan_of(Numbers& numbers, medley::ImageSize size, std::int64_t b
                                            "resizemix", "fmix",   "nmixup", "none"};
   medley::MixPolicy policy;
   policy.method = kMethods[numbers.byte() % std::size(kMethods)];
-  if (policy.method == "nmixup") policy.n = 2;
+  if (policy.method == "nmixup") policy.method.set("n", 2);
   if (numbers.one_in(4)) policy.augment = {.pad = 1, .flip = 0.5};
   return medley::Sampler(policy, size, numbers.byte()).plan({.batch = batch, .threads = 1});
 }

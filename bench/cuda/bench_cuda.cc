@@ -15,11 +15,11 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "core/rng.h"
 #include "kernels/cuda/check.h"
 #include "kernels/cuda/memory.h"
 #include "medley/cuda.h"
 #include "medley/medley.h"
+#include "medley/random.h"
 
 namespace {
 
@@ -105,12 +105,12 @@ Floor floor_of(const medley::MixPlan& plan) {
 
 medley::MixPolicy policy_of(const std::string& name) {
   medley::MixPolicy policy{.method = name};
-  policy.alpha = 1;
+  policy.method.set("alpha", 1);
   if (name == "custom") {
     auto masks = std::make_shared<medley::MaskSet>();
     masks->size = kShape.size();
     masks->values.assign(static_cast<std::size_t>(kShape.size().pixels()), 0.3f);
-    policy.masks = masks;
+    policy.method.set("masks", masks);
   }
   return policy;
 }
@@ -188,7 +188,7 @@ Json bench_methods(Timer& timer, cudaStream_t stream, const medley::BatchShape& 
         for (const medley::Mode mode : {medley::Mode::sample, medley::Mode::batch}) {
           medley::MixPolicy policy = policy_of(name);
           policy.mode = mode;
-          if (mode == medley::Mode::batch) policy.lam = 0.4;
+          if (mode == medley::Mode::batch) policy.method.set("lam", 0.4);
           const std::string method = name;
           if (!wanted.empty() && std::ranges::find(wanted, method) == wanted.end()) continue;
           if (mode == medley::Mode::batch &&

@@ -58,7 +58,7 @@ std::vector<MethodCase> method_cases(ImageSize size) {
 MixPolicy batch_policy(MixPolicy policy, double lam) {
   policy.mode = Mode::batch;
   policy.pairing = Pairing::reverse;
-  policy.lam = lam;
+  policy.method.set("lam", lam);
   return policy;
 }
 

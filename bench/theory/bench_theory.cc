@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "core/rng.h"
+#include "medley/random.h"
 #include "medley/sampler.h"
 #include "medley/theory/coefficients.h"
 #include "medley/theory/grad_prod.h"
@@ -119,7 +119,7 @@ void require(bool same, const char* what) {
 }
 
 void run_maps(Bench& bench) {
-  const MixPolicy cutmix{.method = "cutmix", .lam = 0.5, .placement = Placement::inside};
+  const MixPolicy cutmix{.method = {"cutmix", {{"lam", 0.5}, {"placement", Placement::inside}}}};
   const auto fast = [&] { return theory::coefficients(cutmix, {64, 64}).map(); };
   require(greatest_difference(fast(), pairwise_map(64, 45)) < 1e-12, "map");
   bench.compare(
@@ -136,21 +136,21 @@ void run_maps(Bench& bench) {
         },
         limit);
   };
-  MixPolicy hmix{.method = "hmix", .lam = 0.5, .placement = Placement::inside};
+  MixPolicy hmix{.method = {"hmix", {{"lam", 0.5}, {"placement", Placement::inside}}}};
   timed("map/hmix-inside/64x64", hmix, {64, 64}, false, 50, 1e-3);
   timed("map/hmix-inside/224x224", hmix, {224, 224}, false, 10, 5e-3);
   timed("map/hmix-inside/512x512", hmix, {512, 512}, false, 2, 1);
-  hmix.placement = Placement::clipped;
+  hmix.method.set("placement", Placement::clipped);
   timed("map/hmix-clipped/64x64", hmix, {64, 64}, false, 50, 1e-3);
   timed("map/hmix-clipped/224x224", hmix, {224, 224}, false, 5, 50e-3);
-  timed("map/gmix-paper/64x64", {.method = "gmix", .lam = 0.5, .form = Form::paper}, {64, 64},
-        false, 50, 1e-3);
-  timed("map/gmix-paper/224x224", {.method = "gmix", .lam = 0.5, .form = Form::paper}, {224, 224},
-        false, 10, 5e-3);
-  timed("map/gmix-calibrated/64x64", {.method = "gmix", .lam = 0.5, .form = Form::calibrated},
-        {64, 64}, false, 1, 1);
-  hmix.lam = {};
-  hmix.placement = Placement::inside;
+  timed("map/gmix-paper/64x64", {.method = {"gmix", {{"lam", 0.5}, {"form", Form::paper}}}},
+        {64, 64}, false, 50, 1e-3);
+  timed("map/gmix-paper/224x224", {.method = {"gmix", {{"lam", 0.5}, {"form", Form::paper}}}},
+        {224, 224}, false, 10, 5e-3);
+  timed("map/gmix-calibrated/64x64",
+        {.method = {"gmix", {{"lam", 0.5}, {"form", Form::calibrated}}}}, {64, 64}, false, 1, 1);
+  hmix.method.set("lam", {});
+  hmix.method.set("placement", Placement::inside);
   timed("effective/hmix-inside/224x224", hmix, {224, 224}, true, 2, 50e-3);
 }
 

@@ -104,7 +104,7 @@ torch::Tensor hmix(const torch::Tensor& x) {
 /// Seconds per image of an epoch.
 double torch_epoch(const ImageSet& images, const Recipe& recipe, int workers) {
   auto set = TorchImages(images, recipe.pad)
-                 .map(torch::data::transforms::Normalize<>(recipe.mean, recipe.stddev))
+                 .map(torch::data::transforms::Normalize<>(recipe.mean, recipe.std))
                  .map(torch::data::transforms::Stack<>());
   auto loader = torch::data::make_data_loader<torch::data::samplers::RandomSampler>(
       std::move(set), torch::data::DataLoaderOptions(static_cast<std::size_t>(recipe.batch))
@@ -222,7 +222,7 @@ void run_loader(Options& options) {
 double plain_epoch(const PictureFolder& folder, const Recipe& recipe, std::uint64_t epoch,
                    int threads) {
   const ImageSize size{recipe.image_size, recipe.image_size};
-  const RandomCrop crop{recipe.crop_area, recipe.crop_aspect};
+  const RandomCrop crop{recipe.crop_area.least, recipe.crop_aspect, recipe.crop_area.most};
   std::atomic<std::int64_t> next{0};
   const auto work = [&] {
     std::vector<std::uint8_t> rgb(static_cast<std::size_t>(3 * size.pixels()));

@@ -11,8 +11,8 @@
 
 #include <fmt/format.h>
 
-#include "core/rng.h"
 #include "medley/data/synthetic.h"
+#include "medley/random.h"
 
 namespace medley::bench {
 namespace {

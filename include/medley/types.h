@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace medley {
 
@@ -38,6 +39,17 @@ struct ImageSize {
   /// All pixels on one axis: vectors and sequences, of which methods cut segments.
   [[nodiscard]] constexpr bool one_row() const noexcept { return height == 1 || width == 1; }
   friend bool operator==(const ImageSize&, const ImageSize&) = default;
+};
+
+/// The caller's own masks: `count` masks of `size`, row-major, one after the other. A value is the
+/// weight of the own image; any finite number is allowed.
+struct MaskSet {
+  ImageSize size;
+  std::vector<float> values;
+
+  [[nodiscard]] std::int64_t count() const noexcept {
+    return size.pixels() > 0 ? static_cast<std::int64_t>(values.size()) / size.pixels() : 0;
+  }
 };
 
 /// Shape of a batch of images.

@@ -20,45 +20,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from . import theory
-from ._core import Design, Plan, __version__, backends, methods, simd_targets
+from . import method_classes, theory
+from ._core import Design, Plan, Random, __version__, backends, methods, simd_targets
 from ._mixed_labels import MixedLabels
+from ._register import register
 from .labels import mix_class_maps, mix_class_maps_soft, mix_labels, mix_vectors
-from .mixers import (
-    Bernoulli,
-    Custom,
-    CutMix,
-    FMix,
-    GaussianField,
-    GMix,
-    HMix,
-    Mix,
-    Mixup,
-    NMixup,
-    NoMix,
-    ResizeMix,
-    Stochastic,
-)
+from .method_classes import *
+from .mixers import Mix
 from .pixels import apply, masks
 from .show import show
 
 __all__ = [
-    "Bernoulli",
-    "Custom",
-    "CutMix",
     "Design",
-    "FMix",
-    "GMix",
-    "GaussianField",
-    "HMix",
     "Mix",
     "MixedLabels",
-    "Mixup",
-    "NMixup",
-    "NoMix",
     "Plan",
-    "ResizeMix",
-    "Stochastic",
+    "Random",
     "__version__",
     "apply",
     "backends",
@@ -68,10 +45,12 @@ __all__ = [
     "mix_class_maps_soft",
     "mix_labels",
     "mix_vectors",
+    "register",
     "show",
     "simd_targets",
     "theory",
 ]
+__all__ += method_classes.__all__
 
 if TYPE_CHECKING:
     from . import collate, data, timm, torch, torchvision

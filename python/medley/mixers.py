@@ -4,12 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
-from typing import Any, Sequence, TypedDict
-
-try:
-    from typing import Unpack
-except ImportError:  # Python 3.10
-    from typing_extensions import Unpack
+from typing import Any, Literal, Sequence, TypedDict
 
 from . import _core
 from ._arrays import check_array, dtype_name, framework_of, on_host
@@ -42,40 +37,41 @@ _PIXEL_OPTIONS = ("mean", "std", "pad_mode", "pad_value", "backend", "max_pixel_
 _COMPILED = ("_samplers", "_settings", "_quick")  # made anew by `Mix._setup`
 
 
-class Common(TypedDict, total=False):
-    """Options that every mixer takes."""
+class MixerOptions(TypedDict, total=False):
+    """Options of mixers that are none of their plans'."""
 
     seed: int | None
     rank: int | None
     world_size: int | None
-    lam: float | None
-    prob: float
-    label: str
-    mode: str
-    pairing: str
-    no_self: bool
-    same_class: bool
-    other_class: bool
-    pad: int
-    flip: float
     num_classes: int | None
-    layout: str
-    out_layout: str | None
+    layout: Literal["nchw", "nhwc"]
+    out_layout: Literal["nchw", "nhwc"] | None
     dtype: Any
     mean: Sequence[float] | None
     std: Sequence[float] | None
     max_pixel_value: float | None
-    pad_mode: str
+    pad_mode: Literal["constant", "reflect"]
     pad_value: float
     threads: int
     backend: str
 
 
+def _check_name(method: Any) -> None:
+    if not isinstance(method, str):
+        raise TypeError(f"method must be a name such as hmix, got {type(method).__name__}")
+
+
+def method_info(method: Any) -> dict[str, Any]:
+    """What `medley.methods()` says of a method."""
+    _check_name(method)
+    return _core.method_info(method)
+
+
 class Mix:
     """A mixing method: `Mix("hmix", alpha=1.0, ratio=0.5, seed=0)`.
 
-    The classes `Mixup`, `CutMix`, `HMix`, ... are this with the method's own options; names,
-    words and defaults are those of the command line.
+    The classes `Mixup`, `CutMix`, `HMix`, ... are this with the method's own options, which
+    `medley.methods()` lists too; names, words and defaults are those of the command line.
 
     method: its name, one of those that `medley.methods()` lists. Every mixer also takes
 
@@ -83,15 +79,21 @@ class Mix:
         is first needed, from PyTorch's global generator where PyTorch is in use.
     rank, world_size: this process and how many there are: call k of it takes the draws that call
         k * world_size + rank of one process would. Without a seed they are found by themselves.
-    lam: a fixed share of the own image instead of a drawn one.
-    prob: chance that a draw mixes at all (1).
-    mode: samples that share one draw: "sample" (default), "batch" or "pair".
-    pairing: the partner: "batch" (a random permutation, default), "reverse", "roll" or "dataset".
-    no_self, same_class, other_class: restrict partners; classes need integer labels.
-    label: weight of the own label: "realised" (the mean of the mask, default) or "drawn".
-    pad, flip: random crop after padding by `pad` pixels, and mirroring with chance `flip`.
+    prob: probability that a draw mixes at all. Default 1.0; in [0, 1].
+    label: weight of the own label: the mean of the mask, or lam as drawn. Default "realised"; or
+        "drawn".
+    mode: samples that share one draw of lam and mask: each its own, the batch, or two. Default
+        "sample"; or "batch", "pair".
+    pairing: the partner: a random permutation of the batch, the batch reversed, the next sample, or
+        any image of the data set. Default "batch"; or "reverse", "roll", "dataset".
+    no_self: never mix a sample with itself. Default False.
+    same_class: partners of the same class. Default False.
+    other_class: partners of another class. Default False.
+    pad: pad by this many pixels and cut a random window of the original size. Default 0;
+        in [0, 32768].
+    flip: probability of mirroring an image. Default 0.0; in [0, 1].
     num_classes: checks labels in host memory, and lets `y.soft()` and `numpy.asarray(y)` do without
-        it.
+        it. same_class and other_class need labels that are classes.
     layout, out_layout, dtype, mean, std, max_pixel_value, pad_mode, pad_value, threads, backend:
         see `medley.apply`.
 
@@ -110,8 +112,7 @@ class Mix:
         self._setup(method, options)
 
     def _setup(self, method: str, options: dict[str, Any]) -> None:
-        if not isinstance(method, str):
-            raise TypeError(f"method must be a name such as hmix, got {type(method).__name__}")
+        _check_name(method)
         self._given = {name: _own(name, value) for name, value in options.items()}
         given = dict(self._given)
         self._method = method
@@ -245,7 +246,7 @@ class Mix:
             return ([mixed], None) if labels is None else ([mixed[0]], mixed[1])
         sizes = {tuple(view.shape[-2:] if self.layout == "nchw" else view.shape[1:3])
                  for view in views}  # fmt: skip
-        if len(sizes) > 1 and self.method not in ("none", "mixup", "nmixup"):
+        if len(sizes) > 1 and not next(iter(self._samplers.values())).flat:
             raise ValueError(
                 f"all images of a sample must have one size for {self.method}, got "
                 + " and ".join(f"{height}x{width}" for height, width in sorted(sizes))
@@ -370,246 +371,3 @@ class Mix:
         if type(self) is Mix:
             arguments.insert(0, repr(self.method))
         return f"{type(self).__name__}({', '.join(arguments)})"
-
-
-class NoMix(Mix):
-    """Leaves every image as it is; crop and flip (`pad`, `flip`) and normalizing still work.
-
-    options: see `Mix`.
-    """
-
-    def __init__(self, **options: Unpack[Common]) -> None:
-        self._setup("none", dict(options))
-
-
-class Mixup(Mix):
-    """Blends two images with one weight for all pixels, lam ~ Beta(alpha, beta).
-
-    alpha, beta: of the law of lam; beta defaults to alpha. 1 for CIFAR, 0.2 for ImageNet.
-    Other options: see `Mix`. Zhang et al., mixup: Beyond Empirical Risk Minimization (2018).
-    """
-
-    def __init__(
-        self, alpha: float = 1.0, beta: float | None = None, **options: Unpack[Common]
-    ) -> None:
-        self._setup("mixup", {"alpha": alpha, "beta": beta, **options})
-
-
-class CutMix(Mix):
-    """Pastes a box of the partner of area 1 - lam into the image.
-
-    alpha, beta: lam ~ Beta(alpha, beta); beta defaults to alpha.
-    placement: of the box: "clipped" (cut at the border), "inside" or "wrap".
-    Other options: see `Mix`. Yun et al., CutMix (2019).
-    """
-
-    def __init__(
-        self,
-        alpha: float = 1.0,
-        beta: float | None = None,
-        placement: str = "clipped",
-        **options: Unpack[Common],
-    ) -> None:
-        self._setup("cutmix", {"alpha": alpha, "beta": beta, "placement": placement, **options})
-
-
-class Stochastic(Mix):
-    """Mixup with probability q_mix, else CutMix, decided per draw.
-
-    alpha, beta: lam ~ Beta(alpha, beta) for both; beta defaults to alpha.
-    placement: of CutMix's box: "clipped" (cut at the border), "inside" or "wrap".
-    q_mix: chance of Mixup; timm's switch_prob is that of CutMix.
-    Other options: see `Mix`.
-    """
-
-    def __init__(
-        self,
-        alpha: float = 1.0,
-        beta: float | None = None,
-        placement: str = "clipped",
-        q_mix: float = 0.5,
-        **options: Unpack[Common],
-    ) -> None:
-        self._setup(
-            "stochastic",
-            {"alpha": alpha, "beta": beta, "placement": placement, "q_mix": q_mix, **options},
-        )
-
-
-class HMix(Mix):
-    """CutMix with a smaller box of area (1 - lam) * ratio, Mixup outside it.
-
-    alpha, beta: lam ~ Beta(alpha, beta); beta defaults to alpha.
-    placement: of the box: "clipped" (cut at the border), "inside" or "wrap".
-    form: weights outside the box, of the published "code" or of the "paper".
-    ratio: 0.5 for CIFAR, 0.75 for ImageNet; 0 is Mixup.
-    gamma: draws the ratio from Beta(gamma, gamma) instead.
-    Other options: see `Mix`. Park, Yun, Chun (2022).
-    """
-
-    def __init__(
-        self,
-        alpha: float = 1.0,
-        beta: float | None = None,
-        placement: str = "clipped",
-        form: str = "code",
-        ratio: float = 0.5,
-        gamma: float | None = None,
-        **options: Unpack[Common],
-    ) -> None:
-        self._setup(
-            "hmix",
-            {
-                "alpha": alpha,
-                "beta": beta,
-                "placement": placement,
-                "form": form,
-                "ratio": ratio,
-                "gamma": gamma,
-                **options,
-            },
-        )
-
-
-class GMix(Mix):
-    """A Gaussian bump of one image in the other, around a random pixel.
-
-    alpha, beta: lam ~ Beta(alpha, beta); beta defaults to alpha, which is 0.5 for CIFAR, 1 for
-        ImageNet.
-    form: width of the bump, of the published "code", of the "paper", or "calibrated" so that the
-        mean of the mask is lam.
-    Other options: see `Mix`. Park, Yun, Chun (2022).
-    """
-
-    def __init__(
-        self,
-        alpha: float = 0.5,
-        beta: float | None = None,
-        form: str = "code",
-        **options: Unpack[Common],
-    ) -> None:
-        self._setup("gmix", {"alpha": alpha, "beta": beta, "form": form, **options})
-
-
-class Bernoulli(Mix):
-    """Each pixel is the own one with probability lam, independently of the others.
-
-    alpha, beta: lam ~ Beta(alpha, beta); beta defaults to alpha.
-    Other options: see `Mix`.
-    """
-
-    def __init__(
-        self, alpha: float = 1.0, beta: float | None = None, **options: Unpack[Common]
-    ) -> None:
-        self._setup("bernoulli", {"alpha": alpha, "beta": beta, **options})
-
-
-class NMixup(Mix):
-    """A weighted sum of n images, weights ~ Dirichlet(alpha, ..., alpha).
-
-    alpha: of the Dirichlet law. n: images that make one.
-    power: zeta-mixup weights k**-power in random order instead.
-    Other options: see `Mix`.
-    """
-
-    def __init__(
-        self,
-        alpha: float = 1.0,
-        n: int = 3,
-        power: float | None = None,
-        **options: Unpack[Common],
-    ) -> None:
-        self._setup("nmixup", {"alpha": alpha, "n": n, "power": power, **options})
-
-
-class FMix(Mix):
-    """Low-frequency noise cut at a threshold, so that lam of the pixels are the own image's.
-
-    alpha, beta: lam ~ Beta(alpha, beta); beta defaults to alpha.
-    form: noise on the whole spectrum, as the "paper" has it, or on half of it as in the published
-        "code", whose masks reach further along rows than along columns.
-    decay: of the spectrum; greater is smoother. soft: share of the pixels on a soft edge.
-    Other options: see `Mix`. Harris et al., FMix (2020).
-    """
-
-    def __init__(
-        self,
-        alpha: float = 1.0,
-        beta: float | None = None,
-        form: str = "paper",
-        decay: float = 3.0,
-        soft: float = 0.0,
-        **options: Unpack[Common],
-    ) -> None:
-        given = {"alpha": alpha, "beta": beta, "form": form, "decay": decay, "soft": soft}
-        self._setup("fmix", {**given, **options})
-
-
-class ResizeMix(Mix):
-    """The whole partner, shrunk by a factor uniform on [scale_min, scale_max], pasted in.
-
-    placement: of the box: "clipped" (cut at the border), "inside" or "wrap".
-    scale_min, scale_max: limits of the factor. interpolation: "bilinear" or "nearest".
-    Other options: see `Mix`. Not in place. Qin et al., ResizeMix (2020).
-    """
-
-    def __init__(
-        self,
-        placement: str = "clipped",
-        scale_min: float = 0.1,
-        scale_max: float = 0.8,
-        interpolation: str = "bilinear",
-        **options: Unpack[Common],
-    ) -> None:
-        self._setup(
-            "resizemix",
-            {
-                "placement": placement,
-                "scale_min": scale_min,
-                "scale_max": scale_max,
-                "interpolation": interpolation,
-                **options,
-            },
-        )
-
-
-class GaussianField(Mix):
-    """Unbounded Gaussian masks with prescribed moments (Theorem 2 of Park, Yun, Chun, 2022).
-
-    alpha, beta: lam ~ Beta(alpha, beta); beta defaults to alpha.
-    sigma: standard deviation of the mask around lam. length: correlation length as a share of the
-    image side. design: a `medley.Design` instead of these two.
-    Other options: see `Mix`.
-    """
-
-    def __init__(
-        self,
-        alpha: float = 1.0,
-        beta: float | None = None,
-        sigma: float = 0.25,
-        length: float = 0.25,
-        design: _core.Design | None = None,
-        **options: Unpack[Common],
-    ) -> None:
-        self._setup(
-            "gaussian-field",
-            {
-                "alpha": alpha,
-                "beta": beta,
-                "sigma": sigma,
-                "length": length,
-                "design": design,
-                **options,
-            },
-        )
-
-
-class Custom(Mix):
-    """Masks of your own, one chosen at random per draw; lam is its mean.
-
-    masks: floats of shape (K, H, W) or (H, W), weights of the own image, of the images' size.
-    Other options: see `Mix`.
-    """
-
-    def __init__(self, masks: Any, **options: Unpack[Common]) -> None:
-        self._setup("custom", {"masks": masks, **options})

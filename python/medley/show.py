@@ -8,7 +8,7 @@ from typing import Any, Iterable, Sequence
 from . import _core
 from ._arrays import numpy_framework, on_host
 from ._checks import real_numbers, seed_number, whole_number, word
-from .mixers import Mix
+from .mixers import Mix, method_info
 
 _OF_THE_SHEET = ("lam", "pairing", "mode", "same_class", "other_class")
 
@@ -38,9 +38,9 @@ def show(
     """
     rows = []
     for item in what:
-        mixer = item if isinstance(item, Mix) else Mix(item) if item != "custom" else None
-        method = mixer.method if mixer else "custom"
-        options = dict(mixer.options) if mixer else {}
+        mixer = item if isinstance(item, Mix) else None
+        method = mixer.method if mixer else method_info(item)["name"]
+        options = mixer.options if mixer else {}
         options = {k: v for k, v in options.items() if v is not None and k not in _OF_THE_SHEET}
         note = ", ".join(f"{k} {v}" for k, v in options.items() if isinstance(v, (int, float, str)))
         rows.append((method, note, method, options))

@@ -27,7 +27,7 @@ from ._dynamo import opaque
 from ._samples import folded
 from ._stream import Stream, _fresh_seed
 from .labels import mix_labels, mix_vectors
-from .mixers import Mix
+from .mixers import Mix, method_info
 from .pixels import run
 
 if TYPE_CHECKING:
@@ -57,7 +57,6 @@ __all__ = [
 ]
 
 _MODES = {"batch": "batch", "pair": "pair", "elem": "sample"}
-_NEVER_IN_PLACE = ("nmixup", "resizemix")  # of more images than two, or of resized ones
 _NOT_HERE = frozenset((
     "layout", "out_layout", "dtype", "mean", "std", "max_pixel_value", "pad", "flip", "pad_mode",
     "pad_value", "backend", "same_class", "other_class",
@@ -209,7 +208,7 @@ class Mixup(_TimmMixup):
     ) -> tuple[Any, Any]:
         targets = self._targets(plan, target)
         images = folded(x)
-        fresh = self.method in _NEVER_IN_PLACE or images is not x
+        fresh = not self._mixers().in_place or images is not x
         if fresh or _core.image_info(images)["copied"]:
             mixed = run(plan, images, None, False, "nchw", None, None, options)
             framework_of(x).overwrite(x, mixed.reshape(x.shape))
@@ -277,6 +276,7 @@ class _Mixers:
         self._mixup: Mix | None = None
         self._cutmix: Mix | None = None
         self._switch: Mix | None = None
+        self.in_place = True
         if of.method is not None:
             beside = {
                 "cutmix_alpha": cutmix_alpha > 0,
@@ -288,8 +288,9 @@ class _Mixers:
                     f"method={of.method!r} mixes alone, so {', '.join(given)} must not be given "
                     "beside it"
                 )
-            alone = of.method in ("none", "resizemix", "custom")
-            alpha = {} if alone else {"alpha": mixup_alpha}
+            info = method_info(of.method)
+            self.in_place = info["in_place"]
+            alpha = {"alpha": mixup_alpha} if "alpha" in info["options"] else {}
             self._mixup = Mix(of.method, **{**alpha, **options}, **common)
         elif options:
             raise TypeError(f"options {', '.join(options)} need a method")

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -42,8 +43,12 @@ struct DemoCommand {
   bool page = false;
 };
 
-/// Pictures that a sheet shows: those that nmixup mixes.
-std::size_t most_shown() { return static_cast<std::size_t>(MixPolicy{}.n); }
+/// Pictures that a sheet shows: those that a method mixes.
+std::size_t most_shown() {
+  std::int32_t most = 2;
+  for (const MethodInfo* method : methods()) most = std::max(most, Method(method->name).sources());
+  return static_cast<std::size_t>(most);
+}
 
 /// Pictures to try commands with, by the names of their files.
 std::vector<std::pair<std::string, Image>> drawn_pictures() {
@@ -100,9 +105,9 @@ int run(DemoCommand& command) {
     }
     for (const SheetRow& row : rows) {
       check_interrupt();
-      const fs::path name = fs::path("methods") / (row.policy.method + ".png");
+      const fs::path name = fs::path("methods") / (row.policy.method.info().name + ".png");
       output.write(name, encode_png(method_picture(row, sheet)));
-      report["methods"][row.policy.method] = (folder / name).string();
+      report["methods"][row.policy.method.info().name] = (folder / name).string();
       progress.tick();
     }
   }

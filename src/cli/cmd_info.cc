@@ -1,3 +1,4 @@
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -8,11 +9,13 @@
 #include "cli/command.h"
 #include "cli/console.h"
 #include "cli/help_format.h"
+#include "cli/method_flags.h"
 #include "cli/output_options.h"
 #include "cli/training_program.h"
 #include "medley/backend.h"
 #include "medley/policy.h"
 #include "medley/version.h"
+#include "options/option_json.h"
 #if MEDLEY_HAS_CUDA
 #include "medley/cuda.h"
 #endif
@@ -29,37 +32,32 @@ constexpr const char* kFooter =
     "  medley info\n"
     "  medley info --json";
 
-/// A default as JSON: a number where it is one, null where there is none, else the text.
-ordered_json default_json(std::string_view text) {
-  if (text.empty()) return nullptr;
-  const ordered_json value = ordered_json::parse(text, nullptr, /*allow_exceptions=*/false);
-  return value.is_number() ? value : ordered_json(text);
+ordered_json option_json(const OptionSpec& spec) {
+  constexpr const char* kTypes[] = {"flag", "integer", "real",  "name",
+                                    "text", "numbers", "masks", "design"};
+  ordered_json json = {{"type", kTypes[static_cast<std::size_t>(spec.type)]},
+                       {"default", json_of(spec.default_value)},
+                       {"help", spec.help}};
+  if (!spec.names.empty()) json["names"] = spec.names;
+  const OptionRange& range = spec.rules.range;
+  if (std::isfinite(range.low)) json[range.above_low ? "above" : "low"] = range.low;
+  if (std::isfinite(range.high)) json["high"] = range.high;
+  if (!spec.rules.absent.empty()) json["absent"] = spec.rules.absent;
+  if (!spec.rules.overridden_by.empty()) json["overridden_by"] = spec.rules.overridden_by;
+  return json;
+}
+
+ordered_json options_json(const std::vector<OptionSpec>& specs) {
+  ordered_json options = ordered_json::object();
+  for (const OptionSpec& spec : specs) options[spec.name] = option_json(spec);
+  return options;
 }
 
 ordered_json method_json(const MethodInfo& method) {
-  ordered_json options = ordered_json::object();
-  for (const OptionInfo& option : method.options) {
-    options[std::string(option.name)] = default_json(option.default_value);
-  }
-  return {{"name", method.name},         {"summary", method.summary},
-          {"source", method.source},     {"options", options},
-          {"uses_lam", method.uses_lam}, {"unbounded_lam", method.unbounded_lam},
+  return {{"name", method.name},           {"summary", method.summary},
+          {"source", method.source},       {"options", options_json(method.options)},
+          {"uses_lam", method.uses_lam()}, {"unbounded_lam", method.unbounded_lam()},
           {"in_place", method.in_place}};
-}
-
-/// Options that every method takes.
-ordered_json common_options() {
-  const MixPolicy policy;
-  return {{"lam", nullptr},
-          {"prob", policy.prob},
-          {"label", name_of(policy.label)},
-          {"mode", name_of(policy.mode)},
-          {"pairing", name_of(policy.pairing)},
-          {"no_self", policy.no_self},
-          {"same_class", false},
-          {"other_class", false},
-          {"pad", policy.augment.pad},
-          {"flip", policy.augment.flip}};
 }
 
 ordered_json cuda_devices() {
@@ -76,10 +74,10 @@ ordered_json cuda_devices() {
 }
 
 ordered_json info_json() {
-  ordered_json object = {{"schema", "medley.info/1"}, {"version", kVersion}};
+  ordered_json object = {{"schema", "medley.info/2"}, {"version", kVersion}};
   object["methods"] = ordered_json::array();
   for (const MethodInfo* method : methods()) object["methods"].push_back(method_json(*method));
-  object["common_options"] = common_options();
+  object["common_options"] = options_json(policy_options());
   object["backends"] = ordered_json::array();
   for (const Backend backend : available_backends()) object["backends"].push_back(name_of(backend));
   object["simd_targets"] = simd_targets();
@@ -115,12 +113,14 @@ std::string words(const ordered_json& list) {
 std::string option_words(const ordered_json& options) {
   std::string text;
   for (const auto& [name, value] : options.items()) {
-    std::string flag = "--" + (name == "masks" ? std::string("mask-in") : name);
-    for (char& c : flag) c = c == '_' ? '-' : c;
     if (!text.empty()) text += ", ";
-    text += flag;
-    if (value.is_string()) text += ' ' + value.get<std::string>();
-    if (value.is_number()) text += ' ' + value.dump();
+    text += flag_of(name);
+    const ordered_json& initial = value["default"];
+    if (initial.is_string()) text += ' ' + initial.get<std::string>();
+    if (initial.is_number()) text += fmt::format(" {}", initial.get<double>());
+    if (initial.is_null() && value.contains("absent")) {
+      text += fmt::format(" ({})", value["absent"].get<std::string>());
+    }
   }
   return text;
 }
@@ -180,7 +180,7 @@ Command add_info(CLI::App& program) {
       program.add_subcommand("info", "List methods with their options, backends and build");
   app->footer(kFooter);
   const auto output = std::make_shared<OutputOptions>();
-  output->add_to(*app, "medley.info/1");
+  output->add_to(*app, "medley.info/2");
   add_help(*app);
   return {app, [output] {
             const ordered_json info = info_json();

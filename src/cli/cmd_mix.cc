@@ -62,9 +62,9 @@ void fill_common(const MixCommand& command, MixRequest& request) {
   request.mix = command.backend.mix;
   request.json = command.output.json;
   request.quiet = command.output.quiet;
-  check_policy(request.policy, get_method(request.policy.method));
+  check_policy(request.policy);
   check_threads(request.mix.threads);
-  note_unused(command.policy, request.policy.method, request.quiet);
+  command.policy.note_unused(request.quiet);
 }
 
 void run_files(MixCommand& command) {

@@ -107,7 +107,7 @@ MixPlan draw(const PlanCommand& command) {
 int run(const PlanCommand& command) {
   if (!command.validate_file.empty()) return validate_file(command);
   const MixPlan plan = draw(command);
-  note_unused(command.policy, plan.method, command.output.quiet);
+  command.policy.note_unused(command.output.quiet);
   if (!command.output_file.empty()) {
     write_staged(command.output_file, bytes_of(to_json(plan, command.masks) + '\n'));
     print_note(fmt::format("plan of {} written to {} (seed {})", samples_text(plan.entries.size()),

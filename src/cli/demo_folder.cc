@@ -39,8 +39,8 @@ std::vector<ResultFile> finished_runs(const fs::path& folder) {
     }
   }
   std::ranges::sort(runs, {}, &ResultFile::path);
-  const auto place = [](const ResultFile& run) {
-    return std::ranges::find(methods(), run.result.method(), &MethodInfo::name) - methods().begin();
+  const auto place = [all = methods()](const ResultFile& run) {
+    return std::ranges::find(all, run.result.method(), &MethodInfo::name) - all.begin();
   };
   std::ranges::stable_sort(runs, {}, place);
   return runs;

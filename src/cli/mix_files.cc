@@ -29,18 +29,18 @@ using nlohmann::ordered_json;
 MixPolicy policy_for_files(const FilesRequest& request) {
   MixPolicy policy = request.policy;
   const auto files = static_cast<std::int64_t>(request.inputs.size());
-  if (policy.method == "nmixup") {
-    if (files < 2)
-      throw InvalidArgument(fmt::format("nmixup needs two files or more, got {}", files));
-    if (!request.n_given) policy.n = static_cast<std::int32_t>(files);
-    if (policy.n != files) {
-      throw InvalidArgument(
-          fmt::format("n must be the number of files, {}, got {}; leave --n out or name {} files",
-                      files, policy.n, policy.n));
-    }
-  } else if (files != 2) {
-    throw InvalidArgument(fmt::format("method {} mixes two files, got {}{}", policy.method, files,
-                                      files > 2 ? "; nmixup mixes more" : ""));
+  if (files < 2) throw InvalidArgument(fmt::format("two files or more are needed, got {}", files));
+  // Methods of more than two images have their number as an option.
+  if (!request.n_given) policy.method.set_if_used("n", files);
+  const std::int32_t sources = std::max(policy.method.sources(), 2);
+  if (sources != files && policy.method.uses("n")) {
+    throw InvalidArgument(
+        fmt::format("n must be the number of files, {}, got {}; leave --n out or name {} files",
+                    files, sources, sources));
+  }
+  if (sources != files) {
+    throw InvalidArgument(fmt::format("method {} mixes two files, got {}; nmixup mixes more",
+                                      policy.method.name(), files));
   }
   // The files say who is mixed with whom; "reverse" makes the second the partner of the first.
   policy.pairing = Pairing::reverse;

@@ -185,7 +185,7 @@ void mix_folder(const FolderRequest& request) {
   const fs::path plan_file = fs::path(request.output) / "plan.json";
   if (request.json) {
     print(to_text({{"schema", "medley.mix/1"},
-                   {"method", request.policy.method},
+                   {"method", request.policy.method.name()},
                    {"seed", request.seed},
                    {"count", request.count},
                    {"images", folder.count()},
@@ -197,7 +197,8 @@ void mix_folder(const FolderRequest& request) {
   } else {
     print(fmt::format("{}: {} pictures of {}x{} from {} images, {}, seed {}; plan in {}\n",
                       request.output, request.count, folder.size().height, folder.size().width,
-                      folder.count(), request.policy.method, request.seed, plan_file.string()));
+                      folder.count(), request.policy.method.name(), request.seed,
+                      plan_file.string()));
   }
 }
 

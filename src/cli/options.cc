@@ -120,6 +120,31 @@ CLI::Option* add_integers(CLI::App& app, const std::string& name,
       ->type_name("N,N,…");
 }
 
+void check_text(const std::string& name, OptionType type, std::span<const std::string_view> words,
+                const std::string& text) {
+  switch (type) {
+    case OptionType::integer:
+      static_cast<void>(parse_integer<std::int64_t>(name, text));
+      break;
+    case OptionType::real:
+      static_cast<void>(parse_real(name, text));
+      break;
+    case OptionType::name:
+      if (std::ranges::find(words, text) == words.end()) {
+        refuse(name, fmt::format("one of {}", fmt::join(words, ", ")), text);
+      }
+      break;
+    case OptionType::masks:
+    case OptionType::design:
+      if (text.empty()) refuse(name, "a file name", text);
+      break;
+    case OptionType::flag:
+    case OptionType::numbers:
+    case OptionType::text:
+      break;
+  }
+}
+
 CLI::Option* add_path(CLI::App& app, const std::string& name, std::string& value,
                       const std::string& type, const std::string& description) {
   return app

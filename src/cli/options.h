@@ -12,6 +12,7 @@
 
 #include <CLI/App.hpp>
 
+#include "medley/options.h"
 #include "medley/types.h"
 
 namespace medley::cli {
@@ -36,6 +37,10 @@ CLI::Option* add_integers(CLI::App& app, const std::string& name,
                           std::vector<std::uint64_t>& values, const std::string& description);
 CLI::Option* add_integer(CLI::App& app, const std::string& name, std::optional<std::int64_t>& value,
                          const std::string& description, const std::string& absent);
+
+/// Refuses a text that is no value of an option of that type; ranges are not looked at.
+void check_text(const std::string& name, OptionType type, std::span<const std::string_view> words,
+                const std::string& text);
 
 /// An option for a file or folder; an empty name is refused.
 CLI::Option* add_path(CLI::App& app, const std::string& name, std::string& value,

@@ -1,15 +1,11 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
-#include <string_view>
-#include <vector>
 
 #include <CLI/App.hpp>
 #include <nlohmann/json_fwd.hpp>
 
-#include "cli/policy_options.h"
 #include "medley/mix.h"
 
 namespace medley::cli {
@@ -32,14 +28,6 @@ struct BackendOptions {
 
 /// --seed, default 0: the same command gives the same result.
 void add_seed(CLI::App& app, std::uint64_t& seed);
-
-/// Says which of the options that were given the method does not use, by itself or beside others.
-void note_unused(const PolicyOptions& options, const std::string& method, bool quiet);
-
-/// Says which of the options that were given have no effect on any of the methods beside other ones
-/// that were given. Options are named without "--".
-void note_overridden(const std::vector<std::string>& methods,
-                     const std::function<bool(std::string_view option)>& given, bool quiet);
 
 /// The object on one line, with a newline. Bytes that are not UTF-8 (in file names) are replaced.
 [[nodiscard]] std::string to_text(const nlohmann::ordered_json& object);

@@ -9,7 +9,7 @@
 namespace medley {
 
 // The words for enumerators, in their order: the spelling in CLI, JSON and Python. Those of the
-// policy and the plan stand in plan/enums.h, those of mixing in kernels/enums.h.
+// plan stand in plan/enums.h, those of mixing in kernels/enums.h, those of options beside them.
 
 inline constexpr std::array<std::string_view, 4> kDTypes = {"u8", "f16", "bf16", "f32"};
 inline constexpr std::array<std::string_view, 2> kLayouts = {"nchw", "nhwc"};

@@ -12,10 +12,10 @@
 
 #include "core/check.h"
 #include "core/parallel.h"
-#include "core/rng.h"
 #include "data/content_hash.h"
 #include "data/synthetic/scene.h"
 #include "medley/data/synthetic.h"
+#include "medley/random.h"
 
 namespace medley {
 namespace {

@@ -14,11 +14,11 @@
 #include "core/check.h"
 #include "core/parallel.h"
 #include "core/portable_math.h"
-#include "core/rng.h"
 #include "data/codec.h"
 #include "data/content_hash.h"
 #include "data/input_file.h"
 #include "medley/error.h"
+#include "medley/random.h"
 
 namespace medley {
 namespace {
@@ -157,7 +157,7 @@ PixelBox RandomCrop::box(ImageSize whole, std::uint64_t seed, std::uint64_t epoc
   const auto pixels = static_cast<double>(whole.pixels());
   constexpr int kTries = 10;
   for (int i = 0; i < kTries; ++i) {
-    const double area = pixels * (least_area + (1 - least_area) * random.uniform());
+    const double area = pixels * (least_area + (most_area - least_area) * random.uniform());
     const double log_ratio = (2 * random.uniform() - 1) * log_positive(aspect);
     const double flat = exp_nonpositive(-std::abs(log_ratio));
     const double ratio = log_ratio < 0 ? flat : 1 / flat;

@@ -6,10 +6,10 @@
 
 #include <fmt/format.h>
 
-#include "core/rng.h"
 #include "data/codec.h"
 #include "data/synthetic/scene.h"
 #include "medley/error.h"
+#include "medley/random.h"
 
 namespace medley {
 

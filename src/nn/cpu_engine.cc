@@ -15,7 +15,7 @@ using Clock = std::chrono::steady_clock;
 /// Adds up the time between marks, by part of a step.
 class StepClock {
  public:
-  enum Part : std::uint8_t { load, forward, backward, optimiser, parts };
+  enum Part : std::uint8_t { load, forward, backward, optimizer, parts };
 
   void start() { last_ = Clock::now(); }
   void mark(Part part) {
@@ -33,7 +33,7 @@ class StepClock {
     profile.parts = {{"load+mix", ms(load)},
                      {"forward", ms(forward)},
                      {"backward", ms(backward)},
-                     {"optimiser", ms(optimiser)}};
+                     {"optimizer", ms(optimizer)}};
     for (const auto& [name, time] : profile.parts) profile.ms_per_step += time;
     return profile;
   }
@@ -64,7 +64,7 @@ class CpuEngine : public Engine {
   }
 
   [[nodiscard]] NamedTensors weights() const override { return state_of(*model_); }
-  [[nodiscard]] NamedTensors optimiser() const override { return stepper_->state(); }
+  [[nodiscard]] NamedTensors optimizer() const override { return stepper_->state(); }
   [[nodiscard]] NamedTensors average() const override { return average_; }
   void begin() override {}
 
@@ -90,7 +90,7 @@ class CpuEngine : public Engine {
     clock_.mark(StepClock::backward);
     const bool last = step + 1 == loader_.steps();
     if ((step + 1) % recipe_.accumulate == 0 || last) update(lr);
-    clock_.mark(StepClock::optimiser);
+    clock_.mark(StepClock::optimizer);
     clock_.end_step();
     loss_sum_ += value * static_cast<double>(count);
     return value;

@@ -13,7 +13,7 @@
 
 namespace medley::nn {
 
-/// The arithmetic of a run on one kind of device: a network, its optimiser and their steps. What
+/// The arithmetic of a run on one kind of device: a network, its optimizer and their steps. What
 /// happens when is the trainer's business. Steps may still be under way when `take_step` returns;
 /// everything that reads a result waits for them. An engine serves the thread that made it.
 class Engine {
@@ -23,11 +23,11 @@ class Engine {
   /// What a checkpoint has to hold, by name, in f32. Values may be copied into these tensors before
   /// `begin`.
   [[nodiscard]] virtual NamedTensors weights() const = 0;
-  [[nodiscard]] virtual NamedTensors optimiser() const = 0;
+  [[nodiscard]] virtual NamedTensors optimizer() const = 0;
   /// Of the weights; empty without ema.
   [[nodiscard]] virtual NamedTensors average() const = 0;
 
-  /// Before the first step that follows `weights`, `optimiser` or `average` being written to.
+  /// Before the first step that follows `weights`, `optimizer` or `average` being written to.
   virtual void begin() = 0;
   /// Before the steps of an epoch from `step` on; `loss_sum` is what the earlier ones came to.
   virtual void begin_epoch(std::uint64_t epoch, std::int64_t step, double loss_sum) = 0;

@@ -64,6 +64,8 @@ Trained read_trained(const fs::path& file) {
 
 Evaluation evaluate_file(const fs::path& file, const ImageData& data, int threads, Device device) {
   Trained trained = read_trained(file);
+  trained.recipe.mix = Recipe().mix;  // test images stay as they are
+  trained.recipe.files.clear();
   check_threads(threads);
   const int used = threads > 0 ? threads : hardware_threads();
   torch::set_num_threads(used);

@@ -128,7 +128,7 @@ Tensor loss_of(const Tensor& logits, const LabelTensors& labels, Loss loss, doub
 }
 
 std::unique_ptr<Stepper> make_stepper(const Recipe& recipe, const NamedTensors& parameters) {
-  if (recipe.optimiser == Optimiser::adamw) return std::make_unique<AdamW>(recipe, parameters);
+  if (recipe.optimizer == Optimizer::adamw) return std::make_unique<AdamW>(recipe, parameters);
   return std::make_unique<Sgd>(recipe, parameters);
 }
 

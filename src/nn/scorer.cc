@@ -5,7 +5,7 @@
 
 #include <torch/torch.h>
 
-#include "core/rng.h"
+#include "medley/random.h"
 
 namespace medley::nn {
 

@@ -387,7 +387,7 @@ class Run {
                         {"metrics", encode_metrics(metrics_)}};
     Checkpoint checkpoint{state.dump(),
                           {{"weights", save_tensors(engine_->weights())},
-                           {"optimiser", save_tensors(engine_->optimiser())}}};
+                           {"optimizer", save_tensors(engine_->optimizer())}}};
     const NamedTensors average = engine_->average();
     if (!average.empty()) checkpoint.sections.push_back({"average", save_tensors(average)});
     checkpoints_.save(at.epoch * loader_.steps() + at.step, checkpoint);
@@ -458,7 +458,9 @@ class Run {
 
   void restore_tensors(const Checkpoint& checkpoint, const std::string& file) {
     load_tensors(checkpoint.section("weights").bytes, file, engine_->weights());
-    load_tensors(checkpoint.section("optimiser").bytes, file, engine_->optimiser());
+    // Older versions spelled it so.
+    const char* optimizer = checkpoint.has("optimiser") ? "optimiser" : "optimizer";
+    load_tensors(checkpoint.section(optimizer).bytes, file, engine_->optimizer());
     const NamedTensors average = engine_->average();
     if (!average.empty()) load_tensors(checkpoint.section("average").bytes, file, average);
   }
@@ -498,16 +500,12 @@ class Run {
     was.epochs = recipe_.epochs;
     was.name = recipe_.name;
     was.eval_every = recipe_.eval_every;
-    const Json before = Json::parse(to_json(was));
-    const Json now = Json::parse(to_json(recipe_));
     std::string had;
     std::string has;
-    for (const auto& [field, value] : now.items()) {
-      const Json& other = before.at(field);
-      if (other == value) continue;
+    for (const auto& [field, before, now] : differences(was, recipe_)) {
       const char* comma = had.empty() ? "" : ", ";
-      had += fmt::format("{}{} {}", comma, field, other.dump());
-      has += fmt::format("{}{} {}", comma, field, value.dump());
+      had += fmt::format("{}{} {}", comma, field, before);
+      has += fmt::format("{}{} {}", comma, field, now);
     }
     if (had.empty()) return;
     fail_argument(

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <span>
 
-#include "core/rng.h"
+#include "medley/random.h"
 
 namespace medley {
 

@@ -6,29 +6,10 @@
 namespace medley {
 namespace {
 
-struct Interval {
-  std::int32_t begin;
-  std::int32_t length;
-};
-
-Interval place(RandomStream& random, std::int32_t n, std::int32_t side,
-               Placement placement) noexcept {
-  const auto draw = [&](std::int32_t count) {
-    return static_cast<std::int32_t>(random.below(static_cast<std::uint32_t>(count)));
-  };
-  switch (placement) {
-    case Placement::inside:
-      return {draw(n - side + 1), side};
-    case Placement::wrap:
-      return {draw(n), side};
-    case Placement::clipped:
-      break;
-  }
-  const std::int32_t centre = draw(n);
-  if (n == 1) return {0, side};
-  const std::int32_t half = side / 2;
-  const std::int32_t begin = std::max(centre - half, 0);
-  return {begin, std::min(centre + half, n) - begin};
+BoxInterval place(RandomStream& random, std::int32_t n, std::int32_t side,
+                  Placement placement) noexcept {
+  const auto places = static_cast<std::uint32_t>(box_places(n, side, placement));
+  return box_interval(n, side, placement, static_cast<std::int32_t>(random.below(places)));
 }
 
 /// floor(n share), with the tolerance of areas.
@@ -61,10 +42,19 @@ ImageSize hmix_sides(ImageSize size, double share, double ratio) noexcept {
           static_cast<std::int32_t>(size.width * side)};
 }
 
+BoxInterval box_interval(std::int32_t n, std::int32_t side, Placement placement,
+                         std::int32_t at) noexcept {
+  if (placement != Placement::clipped) return {at, side};
+  if (n == 1) return {0, side};
+  const std::int32_t half = side / 2;
+  const std::int32_t begin = std::max(at - half, 0);
+  return {begin, std::min(at + half, n) - begin};
+}
+
 BoxMask draw_box(RandomStream& random, ImageSize size, ImageSize sides,
                  Placement placement) noexcept {
-  const Interval rows = place(random, size.height, sides.height, placement);
-  const Interval columns = place(random, size.width, sides.width, placement);
+  const BoxInterval rows = place(random, size.height, sides.height, placement);
+  const BoxInterval columns = place(random, size.width, sides.width, placement);
   return {rows.begin, columns.begin, rows.length, columns.length, 0, 1};
 }
 

@@ -2,9 +2,9 @@
 
 #include <cstdint>
 
-#include "core/rng.h"
 #include "medley/plan.h"
 #include "medley/policy.h"
+#include "medley/random.h"
 
 namespace medley {
 
@@ -32,12 +32,28 @@ inline constexpr double kAreaTolerance = 1e-12;
   return n == 1 ? side : side / 2 * 2;
 }
 
-/// A box of these sides, placed at random; `inside` and `outside` are left at 0 and 1.
-/// Rows and columns are placed independently:
-///   clipped  centre uniform on the n pixels, [c - s/2, c + s/2) with whole s/2, cut at the border;
-///            an axis of one pixel keeps its side
-///   inside   first row uniform on {0..n-s}
-///   wrap     first row uniform on {0..n-1}, the box runs past the edge
+/// The pixels that a box covers along an axis; from the end on they are those of the beginning.
+struct BoxInterval {
+  std::int32_t begin;
+  std::int32_t length;
+};
+
+/// How many places a side has on an axis of n pixels, all equally probable.
+[[nodiscard]] constexpr std::int32_t box_places(std::int32_t n, std::int32_t side,
+                                                Placement placement) noexcept {
+  return placement == Placement::inside ? n - side + 1 : n;
+}
+
+/// What a side covers at place 0 <= at < box_places:
+///   clipped  [at - s/2, at + s/2) with whole s/2, cut at the border; an axis of one pixel keeps
+///            its side
+///   inside   s pixels from `at` on
+///   wrap     the same, past the edge
+[[nodiscard]] BoxInterval box_interval(std::int32_t n, std::int32_t side, Placement placement,
+                                       std::int32_t at) noexcept;
+
+/// A box of these sides, placed at random, rows and columns independently; `inside` and `outside`
+/// are left at 0 and 1.
 [[nodiscard]] BoxMask draw_box(RandomStream& random, ImageSize size, ImageSize sides,
                                Placement placement) noexcept;
 

@@ -18,8 +18,8 @@ namespace medley {
 /// tau for which the kernel mean at centre (cy, cx) is `mean`, 1/pixels < mean < 1.
 [[nodiscard]] double calibrate_tau(std::int32_t cy, std::int32_t cx, ImageSize size, double mean);
 
-/// tau of a calibrated gmix mask: the kernel covers 1 - lam, but never less than its centre pixel.
-/// None where all pixels have the weight lam instead: near both ends, and of one pixel alone.
+/// tau of a kernel that covers 1 - lam, but never less than its centre pixel. None where all pixels
+/// have the weight lam instead: near both ends, and of one pixel alone.
 [[nodiscard]] std::optional<double> calibrated_tau(std::int32_t cy, std::int32_t cx, ImageSize size,
                                                    double lam);
 

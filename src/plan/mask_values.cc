@@ -9,8 +9,8 @@
 #include "core/interpolation.h"
 #include "medley/plan.h"
 #include "plan/box.h"
+#include "plan/field.h"
 #include "plan/gaussian.h"
-#include "plan/method.h"
 #include "plan/validate_mask.h"
 
 namespace medley {

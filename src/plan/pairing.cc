@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "core/check.h"
-#include "core/rng.h"
+#include "medley/random.h"
 
 namespace medley {
 namespace {

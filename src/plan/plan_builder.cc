@@ -6,7 +6,7 @@
 #include <variant>
 
 #include "core/parallel.h"
-#include "core/rng.h"
+#include "medley/random.h"
 #include "plan/pairing.h"
 
 namespace medley {
@@ -31,16 +31,16 @@ PlanBuilder::PlanBuilder(const PlanInputs& inputs)
     : in_(inputs),
       dataset_(inputs.policy.pairing == Pairing::dataset),
       batch_ordinal_(static_cast<std::uint64_t>(inputs.request.first / inputs.request.batch)),
-      pairs_(inputs.policy.method != "none"),
+      pairs_(inputs.masks.sources() > 1),
       windows_(inputs.policy.augment.pad > 0 || inputs.policy.augment.flip > 0),
-      sources_(static_cast<std::size_t>(inputs.law.lists_terms() ? inputs.law.sources() : 0)) {}
+      sources_(static_cast<std::size_t>(inputs.masks.lists_terms() ? inputs.masks.sources() : 0)) {}
 
 MixPlan PlanBuilder::build() {
   partners_ = find_partners();
   find_units();
   choose_mixed();
   MixPlan plan;
-  plan.method = in_.policy.method;
+  plan.method = in_.policy.method.name();
   plan.seed = in_.seed;
   plan.epoch = in_.request.epoch;
   plan.first = in_.request.first;
@@ -56,7 +56,7 @@ MixPlan PlanBuilder::build() {
 std::vector<std::vector<std::int64_t>> PlanBuilder::find_partners() const {
   const MixPolicy& policy = in_.policy;
   const PlanRequest& r = in_.request;
-  const std::int32_t others = in_.law.sources() - 1;
+  const std::int32_t others = in_.masks.sources() - 1;
   std::vector<std::vector<std::int64_t>> result(static_cast<std::size_t>(others));
   if (dataset_) {
     const DatasetPairing pairing(r.dataset_size, policy.no_self, policy.classes, in_.classes);
@@ -90,6 +90,7 @@ std::vector<std::vector<std::int64_t>> PlanBuilder::find_partners() const {
 std::int64_t PlanBuilder::first_of_unit(std::int64_t position) const {
   if (in_.policy.mode == Mode::sample) return position;
   if (in_.policy.mode == Mode::batch) return 0;
+  if (!pairs_) return position - position % 2;
   const std::vector<std::int64_t>& partner = partners_[0];
   const std::int64_t other = partner[static_cast<std::size_t>(position)];
   if (dataset_ || partner[static_cast<std::size_t>(other)] != position) {
@@ -129,7 +130,7 @@ void PlanBuilder::choose_mixed() {
   }
   mixed_.resize(static_cast<std::size_t>(in_.count));
   needed_.resize(first_.size());
-  const bool may_be_alone = policy.no_self || policy.classes == ClassRule::other;
+  const bool may_be_alone = pairs_ && (policy.no_self || policy.classes == ClassRule::other);
   for (std::int64_t i = 0; i < in_.count; ++i) {
     const auto at = static_cast<std::size_t>(i);
     const std::int64_t own = dataset_ ? index_of(i) : i;
@@ -140,7 +141,7 @@ void PlanBuilder::choose_mixed() {
 }
 
 void PlanBuilder::draw_masks(MixPlan& plan) {
-  const auto pixels = static_cast<std::size_t>(in_.law.makes_field() ? in_.size.pixels() : 0);
+  const auto pixels = static_cast<std::size_t>(in_.masks.makes_field() ? in_.size.pixels() : 0);
   const std::int64_t units = std::ssize(first_);
   field_at_.resize(first_.size());
   std::size_t field_values = 0;
@@ -151,7 +152,11 @@ void PlanBuilder::draw_masks(MixPlan& plan) {
   plan.fields.resize(field_values);
   draws_.assign(first_.size(), MaskDraw{});
   weights_.resize(first_.size() * sources_);
-  const std::int64_t together = in_.law.draws_per_thread();
+  if (in_.masks.draws_together()) {
+    draw_together(plan);
+    return;
+  }
+  const std::int64_t together = in_.masks.draws_per_thread();
   parallel_for((units + together - 1) / together, in_.request.threads, [&](std::int64_t chunk) {
     const std::int64_t end = std::min((chunk + 1) * together, units);
     for (std::int64_t unit = chunk * together; unit < end; ++unit) {
@@ -162,12 +167,31 @@ void PlanBuilder::draw_masks(MixPlan& plan) {
   });
 }
 
+void PlanBuilder::draw_together(MixPlan& plan) {
+  std::vector<UnitRandom> randoms;
+  std::vector<std::size_t> units;
+  for (std::size_t unit = 0; unit < first_.size(); ++unit) {
+    if (needed_[unit] == 0) continue;
+    randoms.push_back(random_of(unit));
+    units.push_back(unit);
+  }
+  if (units.empty()) return;
+  std::vector<MaskDraw> draws(units.size());
+  in_.masks.draw_many(randoms, plan.fields, draws);
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    MaskDraw& draw = draws_[units[i]] = draws[i];
+    if (auto* field = std::get_if<FieldMask>(&draw.mask)) {
+      field->offset = static_cast<std::int64_t>(field_at_[units[i]]);
+    }
+  }
+}
+
 void PlanBuilder::draw_unit(std::size_t unit, MixPlan& plan) {
-  const auto pixels = static_cast<std::size_t>(in_.law.makes_field() ? in_.size.pixels() : 0);
+  const auto pixels = static_cast<std::size_t>(in_.masks.makes_field() ? in_.size.pixels() : 0);
   // In place: copying what was written a moment ago takes longer than drawing it.
   new (&draws_[unit]) MaskDraw(
-      in_.law.draw(random_of(unit), std::span(plan.fields).subspan(field_at_[unit], pixels),
-                   std::span(weights_).subspan(unit * sources_, sources_)));
+      in_.masks.draw(random_of(unit), std::span(plan.fields).subspan(field_at_[unit], pixels),
+                     std::span(weights_).subspan(unit * sources_, sources_)));
   if (auto* field = std::get_if<FieldMask>(&draws_[unit].mask)) {
     field->offset = static_cast<std::int64_t>(field_at_[unit]);
   }
@@ -208,9 +232,9 @@ void PlanBuilder::write_entry(std::int64_t position, MixPlan& plan) const {
     entry.lam = draw.lam;
     entry.label_weight = in_.policy.label == LabelRule::drawn ? draw.lam : draw.realised;
   }
-  if (!in_.law.lists_terms()) return;
+  if (!in_.masks.lists_terms()) return;
   entry.term_begin = std::ssize(plan.terms);
-  entry.term_count = in_.law.sources();
+  entry.term_count = in_.masks.sources();
   for (std::size_t k = 0; k < sources_; ++k) {
     const double alone = k == 0 ? 1.0 : 0.0;
     const double weight = mixed ? weights_[unit * sources_ + k] : alone;

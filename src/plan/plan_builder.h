@@ -7,7 +7,6 @@
 #include "medley/plan.h"
 #include "medley/policy.h"
 #include "medley/sampler.h"
-#include "plan/method.h"
 #include "plan/pairing.h"
 
 namespace medley {
@@ -15,7 +14,7 @@ namespace medley {
 /// What a plan is made from. The request has been checked, and its count filled in.
 struct PlanInputs {
   const MixPolicy& policy;
-  const MaskLaw& law;
+  const MaskSampler& masks;
   ImageSize size;
   std::uint64_t seed;
   const PlanRequest& request;
@@ -36,6 +35,7 @@ class PlanBuilder {
   void find_units();
   void choose_mixed();
   void draw_masks(MixPlan& plan);
+  void draw_together(MixPlan& plan);
   void draw_unit(std::size_t unit, MixPlan& plan);
   void write_entry(std::int64_t position, MixPlan& plan) const;
 
@@ -55,7 +55,7 @@ class PlanBuilder {
   const std::uint64_t batch_ordinal_;
   const bool pairs_;           // whether an output has a partner
   const bool windows_;         // whether sources are cropped or mirrored
-  const std::size_t sources_;  // weights per unit, 0 unless the law lists terms
+  const std::size_t sources_;  // weights per unit, 0 unless the method lists terms
   /// For each partner of an output, its index (data-set pairing) or its position in the batch.
   std::vector<std::vector<std::int64_t>> partners_;
   std::vector<std::size_t> unit_of_;   // by position

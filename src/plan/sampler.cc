@@ -8,9 +8,8 @@
 #include "core/check.h"
 #include "core/mutex.h"
 #include "core/parallel.h"
-#include "core/rng.h"
+#include "medley/random.h"
 #include "plan/check_policy.h"
-#include "plan/method.h"
 #include "plan/pairing.h"
 #include "plan/plan_builder.h"
 
@@ -111,19 +110,18 @@ struct Sampler::Impl {
   MixPolicy policy;
   ImageSize size;
   std::uint64_t seed;
-  std::unique_ptr<MaskLaw> law;
+  std::unique_ptr<MaskSampler> masks;
   std::unique_ptr<const LastClassIndex> classes;
 };
 
 Sampler::Sampler(MixPolicy policy, ImageSize size, std::uint64_t seed) {
-  const MethodEntry& entry = method_entry(policy);
-  check_policy(policy, entry.info);
+  check_policy(policy);
   if (size.height < 1 || size.width < 1 || size.height > kMaxSide || size.width > kMaxSide) {
     fail_argument(fmt::format("height and width must be in [1, {}], got {}x{}", kMaxSide,
                               size.height, size.width));
   }
-  auto law = entry.make(policy, size);
-  impl_ = std::make_unique<const Impl>(Impl{std::move(policy), size, seed, std::move(law),
+  auto masks = policy.method.bind(size, policy.label);
+  impl_ = std::make_unique<const Impl>(Impl{std::move(policy), size, seed, std::move(masks),
                                             std::make_unique<const LastClassIndex>()});
 }
 
@@ -142,8 +140,8 @@ MixPlan Sampler::plan(const PlanRequest& request) const {
   if (policy.pairing == Pairing::dataset && policy.classes != ClassRule::any) {
     classes = impl_->classes->of(request.labels);
   }
-  return PlanBuilder(
-             {impl_->policy, *impl_->law, impl_->size, impl_->seed, request, count, classes.get()})
+  return PlanBuilder({impl_->policy, *impl_->masks, impl_->size, impl_->seed, request, count,
+                      classes.get()})
       .build();
 }
 

@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "core/check.h"
-#include "core/rng.h"
 #include "medley/plan.h"
+#include "medley/random.h"
 #include "plan/check_policy.h"
 #include "plan/enums.h"
 #include "plan/validate_mask.h"

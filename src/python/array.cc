@@ -89,34 +89,55 @@ T load(const std::byte* from) noexcept {
   return value;
 }
 
+template <typename To, typename From>
+To* convert_row(const std::byte* from, std::int64_t stride, std::int64_t count, To* to) noexcept {
+  const auto each = [&](std::int64_t step) {
+    for (std::int64_t i = 0; i < count; ++i, from += step) {
+      if constexpr (std::is_same_v<From, F16> || std::is_same_v<From, BF16>) {
+        to[i] = static_cast<To>(to_float(load<From>(from)));
+      } else {
+        to[i] = static_cast<To>(load<From>(from));
+      }
+    }
+  };
+  if (stride == sizeof(From)) {
+    each(sizeof(From));  // a step that the compiler knows
+  } else {
+    each(stride);
+  }
+  return to + count;
+}
+
+/// Converts `count` elements that lie `stride` bytes apart, and returns the end of the result.
 template <typename To>
-To load_as(Element element, const std::byte* from) noexcept {
+To* convert_row(Element element, const std::byte* from, std::int64_t stride, std::int64_t count,
+                To* to) noexcept {
   switch (element) {
     case Element::u8:
     case Element::boolean:
-      return static_cast<To>(load<std::uint8_t>(from));
+      return convert_row<To, std::uint8_t>(from, stride, count, to);
     case Element::i8:
-      return static_cast<To>(load<std::int8_t>(from));
+      return convert_row<To, std::int8_t>(from, stride, count, to);
     case Element::i16:
-      return static_cast<To>(load<std::int16_t>(from));
+      return convert_row<To, std::int16_t>(from, stride, count, to);
     case Element::u16:
-      return static_cast<To>(load<std::uint16_t>(from));
+      return convert_row<To, std::uint16_t>(from, stride, count, to);
     case Element::i32:
-      return static_cast<To>(load<std::int32_t>(from));
+      return convert_row<To, std::int32_t>(from, stride, count, to);
     case Element::u32:
-      return static_cast<To>(load<std::uint32_t>(from));
+      return convert_row<To, std::uint32_t>(from, stride, count, to);
     case Element::i64:
-      return static_cast<To>(load<std::int64_t>(from));
+      return convert_row<To, std::int64_t>(from, stride, count, to);
     case Element::f64:
-      return static_cast<To>(load<double>(from));
+      return convert_row<To, double>(from, stride, count, to);
     case Element::f32:
-      return static_cast<To>(load<float>(from));
+      return convert_row<To, float>(from, stride, count, to);
     case Element::f16:
-      return static_cast<To>(to_float(load<F16>(from)));
+      return convert_row<To, F16>(from, stride, count, to);
     case Element::bf16:
-      return static_cast<To>(to_float(load<BF16>(from)));
+      return convert_row<To, BF16>(from, stride, count, to);
   }
-  return To{};
+  return to;
 }
 
 /// Calls visit(pointer) for each index of the axes from `axis` to `end`, in row-major order.
@@ -153,20 +174,25 @@ bool is_elsewhere(py::handle object) {
 }
 
 template <typename To>
-std::vector<To> convert(const Array& array, const char* name) {
+void convert(const Array& array, const char* name, To* to) {
   if (array.device().cuda) {
     throw InvalidArgument(fmt::format("{} must be in host memory, got a CUDA array", name));
   }
-  std::vector<To> values(static_cast<std::size_t>(array.values()));
-  if (array.values() == 0) return values;
-  if (size_of(array.element()) == sizeof(To) && is_dense(array) &&
-      is_float(array.element()) == std::is_floating_point_v<To>) {
-    std::memcpy(values.data(), array.data(), values.size() * sizeof(To));
-    return values;
+  if (array.values() == 0) return;
+  if (is_dense(array)) {
+    convert_row(array.element(), array.data(), size_of(array.element()), array.values(), to);
+    return;
   }
-  auto next = values.begin();
-  for_each(array, 0, array.shape().size(), array.data(),
-           [&](const std::byte* at) { *next++ = load_as<To>(array.element(), at); });
+  const std::size_t last = array.shape().size() - 1;  // of no axes all are dense
+  for_each(array, 0, last, array.data(), [&](const std::byte* at) {
+    to = convert_row(array.element(), at, array.strides()[last], array.shape()[last], to);
+  });
+}
+
+template <typename To>
+std::vector<To> converted(const Array& array, const char* name) {
+  std::vector<To> values(static_cast<std::size_t>(array.values()));
+  convert(array, name, values.data());
   return values;
 }
 
@@ -369,15 +395,19 @@ std::vector<std::int64_t> integers(const Array& array, const char* name) {
     throw py::type_error(
         fmt::format("{} must be integers, got {}", name, name_of(array.element())));
   }
-  return convert<std::int64_t>(array, name);
+  return converted<std::int64_t>(array, name);
 }
 
 std::vector<float> floats(const Array& array, const char* name) {
-  return convert<float>(array, name);
+  return converted<float>(array, name);
+}
+
+void copy_floats(const Array& array, const char* name, std::span<float> to) {
+  convert(array, name, to.data());
 }
 
 std::vector<double> doubles(const Array& array, const char* name) {
-  return convert<double>(array, name);
+  return converted<double>(array, name);
 }
 
 std::string describe(const Array& array) {

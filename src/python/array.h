@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -93,6 +94,8 @@ void copy_dense(const Array& array, std::byte* to) noexcept;
 
 /// The values of a CPU array of floats or integers, row-major.
 [[nodiscard]] std::vector<float> floats(const Array& array, const char* name);
+/// The same into `to`, which has as many elements.
+void copy_floats(const Array& array, const char* name, std::span<float> to);
 [[nodiscard]] std::vector<double> doubles(const Array& array, const char* name);
 
 /// "float32 of shape 3x4", for error texts.

@@ -107,6 +107,11 @@ py::object dlpack_capsule(Element element, const std::vector<std::int64_t>& shap
   return py::capsule(&shared->managed, "dltensor", forget);
 }
 
+py::object numpy_array(Buffer buffer) {
+  const py::object framework = py::module_::import("medley._arrays").attr("numpy_framework")();
+  return framework.attr("adopt")(py::cast(std::move(buffer)));
+}
+
 void bind_buffer(py::module_& module) {
   py::class_<Buffer>(module, "Buffer", py::buffer_protocol(),
                      "Memory of a result; read it with numpy.asarray, memoryview or from_dlpack.")

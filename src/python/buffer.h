@@ -51,6 +51,9 @@ class Buffer {
 [[nodiscard]] py::object dlpack_capsule(Element element, const std::vector<std::int64_t>& shape,
                                         std::shared_ptr<std::byte> memory);
 
+/// The memory as an array of NumPy, or a memory view where that is not installed.
+[[nodiscard]] py::object numpy_array(Buffer buffer);
+
 void bind_buffer(py::module_& module);
 
 }  // namespace medley::python

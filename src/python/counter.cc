@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "core/rng.h"
 #include "medley/error.h"
+#include "medley/random.h"
 
 namespace medley::python {
 

@@ -14,6 +14,7 @@
 #include "python/pictures.h"
 #include "python/plan.h"
 #include "python/policy.h"
+#include "python/register.h"
 #include "python/sampler.h"
 #include "python/step.h"
 #include "python/theory.h"
@@ -34,6 +35,7 @@ PYBIND11_MODULE(_core, module) {
   bind_framework(module);
   bind_buffer(module);
   bind_policy(module);
+  bind_register(module);
   bind_design(module);
   bind_plan(module);
   bind_timm_boxes(module);

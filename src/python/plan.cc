@@ -40,12 +40,6 @@ Buffer column(const Plan& self, Element element, const Get& get) {
   return {element, {self.count()}, values};
 }
 
-/// The memory as an array of NumPy, or a memory view where that is not installed.
-py::object as_array(Buffer buffer) {
-  const py::object framework = py::module_::import("medley._arrays").attr("numpy_framework")();
-  return framework.attr("adopt")(py::cast(std::move(buffer)));
-}
-
 Buffer masks(const Plan& self) {
   const MixPlan& plan = self.plan();
   Buffer result(Element::f64, {self.count(), plan.size.height, plan.size.width});
@@ -147,26 +141,27 @@ void bind_plan(py::module_& module) {
       .def_property_readonly(
           "own",
           [](const Plan& p) {
-            return as_array(column(p, Element::i64, [](const MixEntry& e) { return e.own.index; }));
+            return numpy_array(
+                column(p, Element::i64, [](const MixEntry& e) { return e.own.index; }));
           },
           "Index of each own image, int64 of shape (B,); counts from `base`.")
       .def_property_readonly(
           "partner",
           [](const Plan& p) {
-            return as_array(
+            return numpy_array(
                 column(p, Element::i64, [](const MixEntry& e) { return e.partner.index; }));
           },
           "Index of each (first) partner, int64 of shape (B,); counts from `base`.")
       .def_property_readonly(
           "lam",
           [](const Plan& p) {
-            return as_array(column(p, Element::f64, [](const MixEntry& e) { return e.lam; }));
+            return numpy_array(column(p, Element::f64, [](const MixEntry& e) { return e.lam; }));
           },
           "lam of each output as drawn or given, float64 of shape (B,).")
       .def_property_readonly(
           "label_weight",
           [](const Plan& p) {
-            return as_array(
+            return numpy_array(
                 column(p, Element::f64, [](const MixEntry& e) { return e.label_weight; }));
           },
           "What each own label gets, float64 of shape (B,).")

@@ -22,6 +22,22 @@ std::vector<std::int64_t> optional_integers(const py::object& object, const char
                           : integers(Array(object, {.name = name}), name);
 }
 
+/// The size of the masks that a method was given, or any.
+ImageSize usual_size(const Method& method) {
+  for (const OptionSpec& spec : method.info().options) {
+    const OptionValue value = method.get(spec.name);
+    if (value.empty()) continue;
+    if (spec.type == OptionType::masks) {
+      const auto& masks = value.as<std::shared_ptr<const MaskSet>>();
+      if (masks) return masks->size;
+    } else if (spec.type == OptionType::design) {
+      const auto& design = value.as<std::shared_ptr<const GaussianDesign>>();
+      if (design) return design->size();
+    }
+  }
+  return {32, 32};
+}
+
 std::shared_ptr<Plan> plan(PolicySampler& self, const py::object& height, const py::object& width,
                            const py::object& batch, const py::object& first,
                            const py::object& count, const py::object& epoch,
@@ -47,10 +63,7 @@ std::shared_ptr<Plan> plan(PolicySampler& self, const py::object& height, const 
 PolicySampler::PolicySampler(MixPolicy policy, std::uint64_t seed)
     : policy_(std::move(policy)), seed_(seed) {
   // Parameters are checked now, not when the first batch comes.
-  ImageSize size{32, 32};
-  if (policy_.masks) size = policy_.masks->size;
-  if (policy_.design) size = policy_.design->size();
-  static_cast<void>(sampler(size));
+  static_cast<void>(sampler(usual_size(policy_.method)));
 }
 
 std::unique_ptr<PolicySampler> PolicySampler::with_seed(std::uint64_t seed) const {
@@ -89,6 +102,7 @@ void bind_sampler(py::module_& module) {
            py::arg("method"), py::arg("options"), py::arg("seed"))
       .def("with_seed", &PolicySampler::with_seed, py::arg("seed"),
            py::call_guard<py::gil_scoped_release>())
+      .def_property_readonly("flat", &PolicySampler::flat)
       .def("plan", &plan, py::arg("height"), py::arg("width"), py::arg("batch"),
            py::arg("first") = 0, py::arg("count") = -1, py::arg("epoch") = 0,
            py::arg("dataset_size") = 0, py::arg("labels") = py::none(),

@@ -35,6 +35,9 @@ class PolicySampler {
 
   [[nodiscard]] std::shared_ptr<const Sampler> sampler(ImageSize size);
 
+  /// Whether draws do not depend on the size.
+  [[nodiscard]] bool flat() const { return policy_.method.info().flat; }
+
   /// Keeps a plan that was drawn before a call asks for it; replaces the one before.
   void keep(const WantedPlan& wanted, std::shared_ptr<Plan> plan);
   /// The plan that was kept, if it is this one; else null.

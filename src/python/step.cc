@@ -85,7 +85,7 @@ void draw_ahead(PolicySampler& sampler, const Settings& settings, WantedPlan wan
   wanted.place.first += wanted.place.batch;
   try {
     sampler.keep(wanted, draw(sampler, settings, wanted, {}));
-  } catch (const Error&) {  // NOLINT(bugprone-empty-catch)
+  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
     // That call will say it.
   }
 }

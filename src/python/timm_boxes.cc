@@ -6,8 +6,8 @@
 
 #include <pybind11/stl.h>
 
-#include "core/rng.h"
 #include "medley/error.h"
+#include "medley/random.h"
 #include "plan/box.h"
 #include "plan/enums.h"
 

@@ -120,14 +120,19 @@ std::string lam_text(double lam) { return fmt::format("λ = {:.3g}", lam); }
 std::string parameters_of(const MethodInfo& info) {
   constexpr std::string_view kAboutLam[] = {"alpha", "beta", "scale_min", "scale_max"};
   std::string text;
-  for (const OptionInfo& option : info.options) {
-    if (option.default_value.empty() ||
+  for (const OptionSpec& option : info.options) {
+    if (to_text(option.default_value).empty() ||
         std::ranges::find(kAboutLam, option.name) != std::end(kAboutLam)) {
       continue;
     }
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", option.name, option.default_value);
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", option.name, option.default_text());
   }
   return text;
+}
+
+bool takes_masks(const MethodInfo& info) {
+  return std::ranges::find(info.options, OptionType::masks, &OptionSpec::type) !=
+         info.options.end();
 }
 
 constexpr std::int32_t kCaptionHeight = 118;  // title and five lines
@@ -198,9 +203,9 @@ std::vector<SheetRow> default_sheet_rows() {
     row.title = info->name;
     row.note = info->summary;
     if (const std::string text = parameters_of(*info); !text.empty()) row.note += "\n" + text;
-    if (info->name == "custom") row.note += "\nhere a soft disc of mean λ";
+    if (takes_masks(*info)) row.note += "\nhere a soft disc of mean λ";
     row.policy.method = info->name;
-    row.redraw = info->name == "stochastic";
+    row.redraw = info->mixture;
     rows.push_back(std::move(row));
   }
   return rows;

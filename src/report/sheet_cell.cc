@@ -73,15 +73,15 @@ std::string label_text(const MixPlan& plan) {
 
 std::int64_t source_count(const MixPolicy& policy) {
   constexpr std::int32_t kMostSources = 16;
-  if (policy.method != "nmixup") return 2;
-  if (policy.n < 2 || policy.n > kMostSources) {
+  const std::int32_t sources = policy.method.sources();
+  if (sources > kMostSources) {
     throw InvalidArgument(
-        fmt::format("n must be in [2, {}] on a sheet, got {}", kMostSources, policy.n));
+        fmt::format("n must be in [2, {}] on a sheet, got {}", kMostSources, sources));
   }
-  return policy.n;
+  return std::max(sources, 2);
 }
 
-bool ignores_lam(const SheetRow& row) { return row.policy.method == "none"; }
+bool ignores_lam(const SheetRow& row) { return row.policy.method.sources() == 1; }
 
 SheetCell mix_cell(const SheetRow& row, double lam, std::span<const Image> sources,
                    std::uint64_t seed, std::uint64_t column) {
@@ -91,8 +91,12 @@ SheetCell mix_cell(const SheetRow& row, double lam, std::span<const Image> sourc
   policy.pairing = Pairing::roll;  // the first image meets the second, then the third
   policy.mode = Mode::sample;
   policy.classes = ClassRule::any;
-  if (policy.method == "custom" && !policy.masks) policy.masks = demo_mask(size, lam);
-  if (!ignores_lam(row)) policy.lam = lam;
+  for (const OptionSpec& option : policy.method.info().options) {
+    if (option.type == OptionType::masks && to_text(policy.method.get(option.name)).empty()) {
+      policy.method.set(option.name, demo_mask(size, lam));
+    }
+  }
+  policy.method.set_if_used("lam", lam);
 
   const Sampler sampler(policy, size, seed);
   PlanRequest request;

@@ -20,23 +20,29 @@ constexpr ImageSize kFigure{64, 64};
 constexpr std::int32_t kTile = 128;
 constexpr std::uint64_t kSeed = 6;  // shows whole boxes
 
-struct Method {
+struct FigureMethod {
   const char* title;
   const char* note;
   MixPolicy policy;
+  const char* note_over_lam = nullptr;  ///< of effective coefficients, instead of `note`
 };
 
 /// The methods of the paper's figure.
-std::vector<Method> figure_methods() {
+std::vector<FigureMethod> figure_methods() {
   const auto inside = Placement::inside;
   return {{"Mixup", "M = λ everywhere", {.method = "mixup"}},
-          {"CutMix", "box inside the image", {.method = "cutmix", .placement = inside}},
+          {"CutMix", "box inside the image", {.method = {"cutmix", {{"placement", inside}}}}},
           {"Stochastic",
            "Mixup or CutMix inside, half each",
-           {.method = "stochastic", .placement = inside}},
-          {"HMix", "r = 0.7, box inside", {.method = "hmix", .placement = inside, .ratio = 0.7}},
-          {"GMix (paper)", "Gaussian, τ = 2(1-λ)", {.method = "gmix", .form = Form::paper}},
-          {"GMix (code)", "as published, λ ≥ 1/2 branch", {.method = "gmix"}}};
+           {.method = {"stochastic", {{"placement", inside}}}}},
+          {"HMix",
+           "r = 0.7, box inside",
+           {.method = {"hmix", {{"placement", inside}, {"ratio", 0.7}}}}},
+          {"GMix (paper)", "Gaussian, τ = 2(1-λ)", {.method = {"gmix", {{"form", Form::paper}}}}},
+          {"GMix (code)",
+           "as published, λ ≥ 1/2 branch",
+           {.method = "gmix"},
+           "as published, both branches"}};
 }
 
 Image mixed_picture(const MixPolicy& policy, std::span<const Image> sources, Image* mask) {
@@ -97,27 +103,25 @@ Image coefficient_figure(bool effective) {
             "weight, with which both come from the partner; boxes lie inside the image. One λ "
             "shows "
             "one branch only; the effective coefficients of the loss are another figure.";
-  std::vector<Method> methods = figure_methods();
+  std::vector<FigureMethod> methods = figure_methods();
   if (effective) {
     const char* const note = "box clipped, as published";
     methods.insert(methods.begin() + 2, {"CutMix", note, {.method = "cutmix"}});
     methods.insert(methods.begin() + 5,
-                   {"HMix", "r = 0.7, box clipped", {.method = "hmix", .ratio = 0.7}});
+                   {"HMix", "r = 0.7, box clipped", {.method = {"hmix", {{"ratio", 0.7}}}}});
     figure.columns = 4;
   }
-  for (Method method : methods) {
+  for (FigureMethod method : methods) {
     theory::MaskMoments moments = [&] {
       if (effective) {
-        method.policy.alpha = 1;
+        method.policy.method.set("alpha", 1);
         return theory::effective_coefficients(method.policy, kFigure);
       }
-      method.policy.lam = 0.5;
+      method.policy.method.set("lam", 0.5);
       return theory::coefficients(method.policy, kFigure);
     }();
     std::string note = method.note;
-    if (effective && method.policy.method == "gmix" && form_of(method.policy) == Form::code) {
-      note = "as published, both branches";
-    }
+    if (effective && method.note_over_lam != nullptr) note = method.note_over_lam;
     figure.panels.push_back({method.title, note, kFigure, moments.map()});
   }
   return draw_figure(figure);
@@ -136,10 +140,10 @@ Image sample_figure() {
   figure.columns.emplace_back("own image");
   masks.pictures.push_back(flat_picture(255));
   mixed.pictures.push_back(images[0]);
-  for (Method method : figure_methods()) {
-    if (method.policy.method == "stochastic") continue;
-    method.policy.lam = 0.65;
-    method.policy.ratio = 0.5;
+  for (FigureMethod method : figure_methods()) {
+    if (method.policy.method.info().mixture) continue;
+    method.policy.method.set("lam", 0.65);
+    method.policy.method.set_if_used("ratio", 0.5);
     Image mask;
     mixed.pictures.push_back(mixed_picture(method.policy, images, &mask));
     masks.pictures.push_back(mask);
@@ -170,7 +174,7 @@ Image negative_lam_figure() {
   PictureRow row;
   for (const double lam : {-0.5, -0.25, 0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5}) {
     figure.columns.push_back(fmt::format("λ = {}", lam));
-    row.pictures.push_back(mixed_picture({.method = "mixup", .lam = lam}, images, nullptr));
+    row.pictures.push_back(mixed_picture({.method = {"mixup", {{"lam", lam}}}}, images, nullptr));
   }
 
   figure.rows = {row};

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <span>
 
-#include "medley/theory/likely_masks.h"
+#include "medley/theory/enumerate_masks.h"
 #include "medley/theory/loss.h"
 
 namespace medley::theory {
@@ -14,6 +14,6 @@ namespace medley::theory {
 void check_model(const Glm& model, const Samples& samples, std::span<const double> y);
 
 /// Masks must have a weight per coordinate.
-void check_masks(std::span<const LikelyMask> masks, std::int64_t dimension);
+void check_masks(std::span<const WeightedMask> masks, std::int64_t dimension);
 
 }  // namespace medley::theory

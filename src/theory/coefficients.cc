@@ -8,7 +8,10 @@
 
 #include "core/check.h"
 #include "medley/sampler.h"
-#include "theory/families.h"
+#include "moments/box_moments.h"
+#include "moments/moment_form.h"
+#include "moments/with_these_options.h"
+#include "theory/effective_mask.h"
 
 namespace medley::theory {
 namespace {
@@ -24,92 +27,30 @@ void check_pixel(Pixel pixel, ImageSize size) {
   }
 }
 
-/// Adds the masks of a static method.
-void add_method(MomentForm& form, const MixPolicy& policy, const LamFamily& lam) {
-  const std::string& method = policy.method;
-  if (method == "none") return;
-  if (method == "mixup" || method == "nmixup") return add_mixup(form, lam, 1);
-  if (method == "bernoulli") return add_bernoulli(form, lam);
-  if (method == "cutmix" || method == "resizemix") {
-    return add_cutmix(form, lam, policy.placement, 1);
-  }
-  if (method == "stochastic") {
-    add_mixup(form, lam, policy.q_mix);
-    return add_cutmix(form, lam, policy.placement, 1 - policy.q_mix);
-  }
-  if (method == "hmix") return add_hmix(form, lam, policy);
-  if (method == "gmix") return add_gmix(form, lam, form_of(policy));
-  return add_gaussian_field(form, lam, policy);
-}
-
 MaskMoments build(const MixPolicy& policy, ImageSize size, bool effective) {
   (void)Sampler(policy, size, 0);  // checks
   if (!has_closed_form(policy, effective)) {
-    fail_argument(
-        fmt::format("the {}moments of {} masks have no closed form; estimate them with monte_carlo",
-                    effective ? "effective " : "",
-                    policy.method == "gaussian-field" ? "designed" : policy.method));
+    const auto has = [=](const MethodBase& method) { return method.has_moments(effective); };
+    fail_argument(fmt::format(
+        "the {}moments of {} masks{} have no closed form; estimate them with monte_carlo",
+        effective ? "effective " : "", policy.method.name(),
+        with_these_options(policy.method, has)));
   }
-  const double alpha = policy.alpha.value_or(get_method(policy.method).default_alpha);
-  LamFamily lam{policy.lam, alpha, policy.beta.value_or(alpha), effective, policy.label};
   auto form = std::make_shared<MomentForm>();
   form->size = size;
-  add_method(*form, policy, lam);
+  policy.method.base().add_moments(*form, effective, policy.label);
   form->scale(policy.prob);
   return MaskMoments(std::move(form));
 }
 
 }  // namespace
 
-double LamFamily::moment(double lo, double hi, int power) const {
-  if (!fixed) return beta_cell_moment(alpha, beta, lo, hi, power);
-  // A fixed lam may lie outside [0, 1]; then it belongs to the whole range.
-  const bool whole = lo <= 0 && hi >= 1;
-  const bool within = *fixed >= lo && (*fixed < hi || hi >= 1);
-  return whole || within ? std::pow(*fixed, power) : 0;
-}
-
-std::vector<Node> LamFamily::nodes(double lo, double hi) const {
-  if (fixed) return {{*fixed, moment(lo, hi, 0)}};
-  return beta_nodes_between(alpha, beta, lo, hi);
-}
-
 void check_has_effective_mask(const MixPolicy& policy) {
-  if (policy.method != "nmixup") return;
+  if (policy.method.sources() <= 2) return;
   fail_argument(
-      "nmixup is for more than two images and has no effective mask; its regularisers are a "
-      "function of "
-      "their own (nmixup_moments)");
-}
-
-LabelMoments LamFamily::label_moments(LabelMoments realised) const {
-  if (!effective) return LabelMoments::none;
-  return label == LabelRule::drawn ? LabelMoments::fixed : realised;
-}
-
-void add_mixup(MomentForm& form, const LamFamily& lam, double weight) {
-  const double m0 = weight * lam.moment(0, 1, 0);
-  const double m1 = weight * lam.moment(0, 1, 1);
-  const double m2 = weight * lam.moment(0, 1, 2);
-  const double share = m0 - m1;
-  const double share2 = m0 - 2 * m1 + m2;
-  form.add_flat({share, 0, share2, 0, 0, share, share2, 0}, lam.label_moments(LabelMoments::fixed));
-}
-
-void add_bernoulli(MomentForm& form, const LamFamily& lam) {
-  const double m1 = lam.moment(0, 1, 1);
-  const double m2 = lam.moment(0, 1, 2);
-  const double share = lam.moment(0, 1, 0) - m1;
-  const double spread = m1 - m2;  // E[lam (1 - lam)], the variance of a pixel
-  form.add_flat({share, 0, share - spread, 0, 0, share, share - spread, 0},
-                lam.label_moments(LabelMoments::fixed));
-  form.diagonal += spread;
-  // The mean of the mask moves with each pixel: E[q N_j] grows by spread / pixels.
-  if (lam.label_moments(LabelMoments::mean) == LabelMoments::mean) {
-    const double shift = 2 * spread / static_cast<double>(form.size.pixels());
-    form.constant -= shift;
-    form.mean_constant -= shift;
-  }
+      fmt::format("{} is for more than two images and has no effective mask; the regularisers of "
+                  "Dirichlet weights are a function of their own (nmixup_moments)",
+                  policy.method.name()));
 }
 
 MaskMoments::MaskMoments(std::shared_ptr<const MomentForm> form) : form_(std::move(form)) {}
@@ -181,14 +122,11 @@ std::vector<double> MaskMoments::matrix() const {
 
 bool has_closed_form(const MixPolicy& policy, bool effective) {
   if (effective) check_has_effective_mask(policy);
-  const std::string& method = policy.method;
-  if (method == "fmix" || method == "custom") return false;
-  if (method == "gaussian-field") return policy.design == nullptr;
-  return method != "resizemix" || !effective || policy.lam.has_value();
+  return policy.method.base().has_moments(effective);
 }
 
 MaskMoments coefficients(const MixPolicy& policy, ImageSize size) {
-  if (!policy.lam && policy.method != "none") {
+  if (policy.method.uses("lam") && policy.method.get("lam").empty()) {
     fail_argument(
         "coefficients are for one lam: fix lam, or ask for the effective ones, over all lam");
   }
@@ -208,7 +146,7 @@ MaskMoments box_coefficients(const BoxLaw& box, ImageSize size) {
   require_finite("the outside weight", box.outside);
   auto form = std::make_shared<MomentForm>();
   form->size = size;
-  add_box(*form, box.height, box.width, box.outside, box.placement);
+  add_box(*form, {box.height, box.width}, box.outside, box.placement);
   return MaskMoments(std::move(form));
 }
 

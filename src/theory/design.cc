@@ -66,12 +66,13 @@ DesignTarget target_of_profile(std::span<const double> profile, ImageSize size, 
 }
 
 std::vector<double> preset_profile(std::string_view name, double lam, ImageSize size) {
-  const MixPolicy policy{.method = std::string(name == "smooth"       ? "gaussian-field"
-                                               : name == "gmix-plane" ? "gmix"
-                                                                      : name),
-                         .lam = lam,
-                         .placement = Placement::inside,
-                         .form = Form::paper};
+  const std::string_view method = name == "smooth"       ? "gaussian-field"
+                                  : name == "gmix-plane" ? "gmix"
+                                                         : name;
+  MixPolicy policy{.method = method};
+  policy.method.set("lam", lam);
+  policy.method.set_if_used("placement", Placement::inside);
+  policy.method.set_if_used("form", Form::paper);
   if (name != "gmix-plane") return coefficients(policy, size).map();
   (void)coefficients(policy, {1, 1});  // checks
   std::vector<double> profile;

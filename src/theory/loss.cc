@@ -52,8 +52,8 @@ void check_model(const Glm& model, const Samples& samples, std::span<const doubl
   require_finite("the bias", model.bias);
 }
 
-void check_masks(std::span<const LikelyMask> masks, std::int64_t dimension) {
-  for (const LikelyMask& mask : masks) {
+void check_masks(std::span<const WeightedMask> masks, std::int64_t dimension) {
+  for (const WeightedMask& mask : masks) {
     if (std::ssize(mask.own) != dimension) {
       fail_argument(fmt::format("masks must have {} weights, got {}", dimension, mask.own.size()));
     }
@@ -135,7 +135,7 @@ LossTerms approximate_loss(const Glm& model, const Samples& samples, std::span<c
 }
 
 double exact_loss(const Glm& model, const Samples& samples, std::span<const double> y,
-                  std::span<const LikelyMask> masks, std::span<double> gradient) {
+                  std::span<const WeightedMask> masks, std::span<double> gradient) {
   check_model(model, samples, y);
   check_masks(masks, samples.dimension);
   check_gradient(gradient, samples);
@@ -148,7 +148,7 @@ double exact_loss(const Glm& model, const Samples& samples, std::span<const doub
   double bias_slope = 0;
   Vector as_own(samples.count);  // sum of the residuals of a sample in its two roles
   Vector as_partner(samples.count);
-  for (const LikelyMask& mask : masks) {
+  for (const WeightedMask& mask : masks) {
     const auto own = vector_of(mask.own);
     const Vector partner = Vector::Ones(d) - own;
     const Vector own_score = x * own.cwiseProduct(theta);
@@ -167,7 +167,7 @@ double exact_loss(const Glm& model, const Samples& samples, std::span<const doub
         as_partner(j) += h.d1 - label;
       }
     }
-    const double weight = mask.chance / pairs;
+    const double weight = mask.probability / pairs;
     loss += weight * sum;
     slope += weight * (own.cwiseProduct(x.transpose() * as_own) +
                        partner.cwiseProduct(x.transpose() * as_partner));

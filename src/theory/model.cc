@@ -6,11 +6,11 @@
 #include <fmt/format.h>
 
 #include "core/check.h"
-#include "core/rng.h"
 #include "medley/plan.h"
+#include "medley/random.h"
 #include "medley/sampler.h"
 #include "theory/check_loss.h"
-#include "theory/families.h"
+#include "theory/effective_mask.h"
 
 namespace medley::theory {
 namespace {
@@ -140,9 +140,9 @@ void Model::hvp(std::span<const double> x, std::span<const double> u,
   }
 }
 
-std::vector<LikelyMask> for_channels(std::vector<LikelyMask> masks, std::int32_t channels) {
+std::vector<WeightedMask> for_channels(std::vector<WeightedMask> masks, std::int32_t channels) {
   if (channels < 1) fail_argument(fmt::format("channels must be > 0, got {}", channels));
-  for (LikelyMask& mask : masks) {
+  for (WeightedMask& mask : masks) {
     const std::vector<double> one = mask.own;
     for (std::int32_t c = 1; c < channels; ++c) {
       mask.own.insert(mask.own.end(), one.begin(), one.end());
@@ -152,14 +152,14 @@ std::vector<LikelyMask> for_channels(std::vector<LikelyMask> masks, std::int32_t
 }
 
 double exact_loss(const Model& model, const Samples& samples, std::span<const double> labels,
-                  std::span<const LikelyMask> masks) {
+                  std::span<const WeightedMask> masks) {
   check_call(model, samples, labels);
   check_masks(masks, samples.dimension);
   const std::int64_t classes = model.classes();
   std::vector<double> mixed(static_cast<std::size_t>(samples.dimension));
   std::vector<double> scores(static_cast<std::size_t>(classes));
   double loss = 0;
-  for (const LikelyMask& mask : masks) {
+  for (const WeightedMask& mask : masks) {
     for (std::int64_t i = 0; i < samples.count; ++i) {
       for (std::int64_t k = 0; k < samples.count; ++k) {
         const auto own = samples.row(i);
@@ -176,7 +176,7 @@ double exact_loss(const Model& model, const Samples& samples, std::span<const do
           one -= scores[c] *
                  (mask.label_weight * own_label[c] + (1 - mask.label_weight) * partner_label[c]);
         }
-        loss += mask.chance * one;
+        loss += mask.probability * one;
       }
     }
   }
@@ -184,7 +184,7 @@ double exact_loss(const Model& model, const Samples& samples, std::span<const do
 }
 
 LossTerms approximate_loss(const Model& model, const Samples& samples,
-                           std::span<const double> labels, std::span<const LikelyMask> masks) {
+                           std::span<const double> labels, std::span<const WeightedMask> masks) {
   check_call(model, samples, labels);
   check_masks(masks, samples.dimension);
   LossTerms terms;
@@ -194,8 +194,9 @@ LossTerms approximate_loss(const Model& model, const Samples& samples,
     terms.plain += jet.plain() / m;
     for (std::int64_t k = 0; k < samples.count; ++k) {
       if (k == i) continue;  // no difference, no contribution
-      for (const LikelyMask& mask : masks) {
-        jet.add_branches(samples.row(k), mask.own, mask.label_weight, mask.chance / (m * m), terms);
+      for (const WeightedMask& mask : masks) {
+        jet.add_branches(samples.row(k), mask.own, mask.label_weight, mask.probability / (m * m),
+                         terms);
       }
     }
   }

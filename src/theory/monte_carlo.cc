@@ -9,7 +9,7 @@
 #include "core/gaussian_profile.h"
 #include "core/parallel.h"
 #include "medley/sampler.h"
-#include "theory/families.h"
+#include "theory/effective_mask.h"
 #include "theory/mask_sums.h"
 
 namespace medley::theory {

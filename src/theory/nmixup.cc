@@ -26,13 +26,14 @@ void check_alpha(std::span<const double> alpha) {
   }
 }
 
-/// Points of the weights with their chances: l_k = v_k times what the sticks before left over.
+/// Points of the weights with their probabilities: l_k = v_k times what the sticks before left
+/// over.
 void break_sticks(std::span<const double> alpha, int nodes, std::vector<double>& weights,
-                  double left, double chance,
+                  double left, double probability,
                   std::vector<std::pair<std::vector<double>, double>>& to) {
   if (weights.size() + 1 == alpha.size()) {
     weights.push_back(left);
-    to.emplace_back(weights, chance);
+    to.emplace_back(weights, probability);
     weights.pop_back();
     return;
   }
@@ -40,7 +41,7 @@ void break_sticks(std::span<const double> alpha, int nodes, std::vector<double>&
   const double after = std::accumulate(rest.begin(), rest.end(), 0.0);
   for (const Node& node : beta_nodes(alpha[weights.size()], after, nodes)) {
     weights.push_back(left * node.x);
-    break_sticks(alpha, nodes, weights, left * (1 - node.x), chance * node.weight, to);
+    break_sticks(alpha, nodes, weights, left * (1 - node.x), probability * node.weight, to);
     weights.pop_back();
   }
 }
@@ -109,7 +110,7 @@ double nmixup_exact_loss(const Glm& model, const Samples& samples, std::span<con
   std::vector<double> weights;
   break_sticks(alpha, nodes, weights, 1, 1, points);
   double loss = 0;
-  for (const auto& [l, chance] : points) {
+  for (const auto& [l, probability] : points) {
     std::vector<std::size_t> tuple(alpha.size());
     for (std::int64_t t = 0; t < static_cast<std::int64_t>(tuples); ++t) {
       std::int64_t rest = t;
@@ -121,7 +122,7 @@ double nmixup_exact_loss(const Glm& model, const Samples& samples, std::span<con
         score += l[k] * scores[i];
         label += l[k] * y[i];
       }
-      loss += chance * (link_values(model.link, score).h - label * score) / tuples;
+      loss += probability * (link_values(model.link, score).h - label * score) / tuples;
     }
   }
   return loss;

@@ -68,9 +68,10 @@ TwoMoons::TwoMoons(std::string_view method, bool centred) {
       for (std::size_t i = k; i < x_.size(); i += 2) x_[i] -= mean;
     }
   }
-  const MixPolicy policy{.method = std::string(method), .alpha = 1, .label = LabelRule::drawn};
+  const MixPolicy policy{.method = {std::string(method), {{"alpha", 1}}},
+                         .label = LabelRule::drawn};
   const ImageSize features{1, 2};
-  masks_ = likely_masks(policy, features);
+  masks_ = enumerate_masks(policy, features);
   moments_ = coordinate_moments(effective_coefficients(policy, features));
 }
 

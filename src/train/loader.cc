@@ -9,7 +9,7 @@
 
 #include "core/check.h"
 #include "core/parallel.h"
-#include "core/rng.h"
+#include "medley/random.h"
 #include "train/decode_queue.h"
 
 namespace medley {
@@ -29,6 +29,10 @@ std::vector<float> per_channel(const std::vector<double>& values, std::int32_t c
     result.push_back(static_cast<float>(values[at] * 255));
   }
   return result;
+}
+
+RandomCrop crop_of(const Recipe& recipe) {
+  return {recipe.crop_area.least, recipe.crop_aspect, recipe.crop_area.most};
 }
 
 /// Batches that are decoded ahead, the current one included.
@@ -65,12 +69,11 @@ BatchLoader::BatchLoader(const ImageSet& images, const Recipe& recipe, std::uint
   if (images.count() == 0) fail_argument("the training set has no images");
   options_.threads = threads;
   options_.normalise = {per_channel(recipe.mean, images.shape.channels, "mean"),
-                        per_channel(recipe.stddev, images.shape.channels, "stddev")};
+                        per_channel(recipe.std, images.shape.channels, "std")};
   options_.stores = Stores::cached;  // the network reads the batch next
   if (images.files) {
-    queue_ = std::make_unique<DecodeQueue>(*images.files, recipe.exif,
-                                           RandomCrop{recipe.crop_area, recipe.crop_aspect}, size_,
-                                           seed, threads, kAhead);
+    queue_ = std::make_unique<DecodeQueue>(*images.files, recipe.exif, crop_of(recipe), size_, seed,
+                                           threads, kAhead);
   }
 }
 

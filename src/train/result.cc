@@ -48,14 +48,20 @@ RunVersions versions_of(JsonFields fields) {
 
 Recipe recipe_of(JsonFields& fields, const std::string& name) {
   Recipe recipe;
+  const std::string text = fields.at("recipe").dump();
   try {
-    recipe = recorded_recipe(fields.at("recipe").dump(), "it");
+    recipe = recorded_recipe(text, fmt::format("{}: recipe", name));
+  } catch (const InvalidArgument& problem) {
+    fail_io(problem.what());
+  }
+  try {
     check_recipe(recipe);
   } catch (const InvalidArgument& problem) {
     fail_io(fmt::format("{}: recipe: {}", name, problem.what()));
   }
   if (fields.word("model") != recipe.model) fields.wrong("model", "that of the recipe");
-  if (fields.word("method") != recipe.mix.method) fields.wrong("method", "that of the recipe");
+  if (fields.word("method") != recipe.mix.method.name())
+    fields.wrong("method", "that of the recipe");
   return recipe;
 }
 
@@ -91,12 +97,14 @@ double RunResult::seconds() const noexcept {
 }
 
 std::string to_json(const RunResult& r) {
+  Recipe recipe = r.recipe;
+  for (auto& [option, files] : recipe.files) files.paths.clear();
   Json head = {
       {"schema", kSchema},
       {"model", r.model()},
       {"method", r.method()},
       {"seed", r.seed},
-      {"recipe", Json::parse(to_json(r.recipe))},
+      {"recipe", Json::parse(to_json(recipe))},
       {"data", json_of(r.data)},
       {"gpu", json_of(r.gpu)},
       {"versions",
@@ -164,11 +172,11 @@ std::optional<RunResult> finished_result(const std::filesystem::path& folder) {
   const std::filesystem::path recipe = folder / "recipe.json";
   if (!std::filesystem::exists(file)) return std::nullopt;
   RunResult result = read_result(file);
-  if (std::filesystem::exists(recipe) &&
-      to_json(read_recorded_recipe(recipe)) != to_json(result.recipe)) {
-    return std::nullopt;
-  }
-  return result;
+  if (!std::filesystem::exists(recipe)) return result;
+  const Recipe beside = read_recorded_recipe(recipe);
+  const bool same =
+      beside.draws == result.recipe.draws && differences(beside, result.recipe).empty();
+  return same ? std::optional(std::move(result)) : std::nullopt;
 }
 
 }  // namespace medley

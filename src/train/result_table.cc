@@ -92,20 +92,16 @@ void check_same_data(const ResultFile& a, const ResultFile& b) {
                             text(b.result.data)));
 }
 
-/// The recipe without what does not change its law: which draws it had, and whether it named the
-/// form of its method.
-std::string law_of(Recipe recipe) {
-  recipe.draws = kDrawsVersion;
-  recipe.mix.form = form_of(recipe.mix);
-  return to_json(recipe);
-}
-
 void check_same_cell(const ResultFile& a, const ResultFile& b) {
-  const auto refuse = [&](const char* what) {
-    fail_argument(fmt::format("{} and {} {} {} {}", a.path.string(), b.path.string(), what,
-                              a.result.model(), a.result.method()));
+  const auto refuse = [&](const char* what, const std::string& which = "") {
+    fail_argument(fmt::format("{} and {} {} {} {}{}", a.path.string(), b.path.string(), what,
+                              a.result.model(), a.result.method(), which));
   };
-  if (law_of(a.result.recipe) != law_of(b.result.recipe)) refuse("have different recipes for");
+  const std::vector<RecipeDifference> other = differences(a.result.recipe, b.result.recipe);
+  if (!other.empty()) {
+    const auto& [field, of_a, of_b] = other.front();
+    refuse("have different recipes for", fmt::format(" ({} {} and {})", field, of_a, of_b));
+  }
   if (a.result.weights != b.result.weights) refuse("start from different weights for");
   if (a.result.seed == b.result.seed) refuse("are of the same seed of");
 }
@@ -240,6 +236,8 @@ std::vector<EpochAccuracy> mean_accuracy(const std::vector<std::vector<EpochMetr
   }
   return means;
 }
+
+std::span<const std::string_view> paper_methods() noexcept { return kPaperMethods; }
 
 std::optional<double> paper_accuracy(std::string_view model, std::string_view method) {
   const auto row = std::ranges::find(kPaper, model, &PaperRow::model);

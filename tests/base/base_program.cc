@@ -47,7 +47,7 @@ void check(std::string_view method) {
   const std::vector<std::int64_t> labels = {0, 1, 2, 3, 4, 5};
   require(mix_labels(plan, labels).count == kShape.count, method, "labels are missing");
   if (theory::has_closed_form(policy, false)) {
-    policy.lam = 0.5;
+    policy.method.set_if_used("lam", 0.5);
     const double mean = theory::coefficients(policy, kSize).means().front();
     require(std::isfinite(mean) && mean >= 0 && mean <= 1, method, "E[N] is not in [0, 1]");
   }
@@ -57,9 +57,7 @@ void check(std::string_view method) {
 
 int main(int argc, char** /*argv*/) {
   if (argc > 1) {
-    MixPolicy policy;
-    policy.method = "mixup";
-    policy.alpha = -1;
+    const MixPolicy policy{.method = {"mixup", {{"alpha", -1}}}};
     const Sampler sampler(policy, kSize, 1);
     return 1;
   }

@@ -16,6 +16,8 @@
 #include <unistd.h>
 
 #include "cli/program.h"
+#include "medley/data/image.h"
+#include "medley/method.h"
 #include "medley/train/run_folder.h"
 
 namespace medley::cli_test {
@@ -300,8 +302,13 @@ TEST_F(Train, WrongArgumentsAreOneSentenceAndCodeTwo) {
   const std::vector<std::pair<Arguments, std::string>> cases = {
       {{"--recipe", "nothing"}, "nothing"},
       {{"--method", "hmixx"}, "hmix"},
-      {{"--optimiser", "adam"}, "adamw"},
-      {{"--stddev", "0"}, "stddev"},
+      {{"--optimizer", "adam"}, "adamw"},
+      {{"--std", "0"}, "std must be > 0"},
+      {{"--stddev", "0"}, "std must be > 0"},
+      {{"--crop-area", "0.5,0.4"}, "crop_area must go from the least"},
+      {{"--same-class", "--other-class"}, "exclude each other"},
+      {{"--method", "custom"}, "custom needs at least one mask"},
+      {{"--ratios", "1"}, "did you mean \"--ratio\"?"},
       {{"--smoothing", "1"}, "smoothing"},
       {{"--image-size", "4"}, "image_size"},
       {{"--test-resize", "100"}, "test_resize"},
@@ -324,6 +331,87 @@ TEST_F(Train, WrongArgumentsAreOneSentenceAndCodeTwo) {
   EXPECT_EQ(medley({"train", "--data", "cifar:x", "--out", path("run")}).code, 2);
   EXPECT_EQ(medley({"train", "--data", "cifar100:" + path("x"), "--out", path("run")}).code, 1);
   EXPECT_THAT(names(), Not(Contains("run")));
+}
+
+TEST_F(Train, TakesEveryOptionOfEveryMethod) {
+  const std::string help = medley({"train", "--help"}).out;
+  for (const MethodInfo* method : methods()) {
+    for (const OptionSpec& option : method->options) {
+      std::string flag = option.name == "masks" ? "mask-in" : option.name;
+      std::ranges::replace(flag, '_', '-');
+      EXPECT_THAT(help, HasSubstr("  --" + flag + " ")) << method->name;
+    }
+  }
+  EXPECT_THAT(help, Not(AnyOf(HasSubstr("--optimiser"), HasSubstr("--stddev"))));
+  const auto recipe_of = [&](const std::string& run) {
+    return nlohmann::json::parse(read_file(path(run + "/recipe.json")));
+  };
+  const Outcome field =
+      train("field", {"--method", "gaussian-field", "--sigma", "0.2", "--length", "0.3",
+                      "--same-class", "--optimiser", "sgd", "--crop-area", "0.25,0.4"});
+  ASSERT_EQ(field.code, 0) << field.err;
+  const auto recorded = recipe_of("field");
+  EXPECT_EQ(recorded["sigma"], 0.2);
+  EXPECT_EQ(recorded["length"], 0.3);
+  EXPECT_EQ(recorded["same_class"], true);
+  EXPECT_EQ(recorded["crop_area"], (std::vector<double>{0.25, 0.4}));
+  const Outcome other = medley({"train", "--out", path("field"), "--resume", "--sigma", "0.3"});
+  EXPECT_EQ(other.code, 2);
+  EXPECT_THAT(other.err, HasSubstr("(sigma 0.2), this run has sigma 0.3"));
+  const Outcome idle =
+      medley({"train", "--data", kSmall[1], "--epochs", "1", "--method", "mixup", "--sigma", "1",
+              "--alpha", "2", "--lam", "0.5", "--out", path("idle")});
+  EXPECT_THAT(idle.err, AllOf(HasSubstr("--sigma is not used by method mixup"),
+                              HasSubstr("--alpha is not used beside --lam")));
+}
+
+TEST_F(Train, RemembersMasksByTheirContent) {
+  const auto write_mask = [&](const char* name, std::uint8_t value) {
+    Image mask;
+    mask.size = {16, 16};
+    mask.rgb.assign(16 * 16 * 3, value);
+    write_png(path(name), mask);
+  };
+  write_mask("a.png", 0);
+  write_mask("b.png", 255);
+  const Outcome outcome =
+      train("run", {"--method", "custom", "--mask-in", path("a.png"), "--mask-in", path("b.png")});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const auto masks = nlohmann::json::parse(read_file(path("run/recipe.json")))["masks"];
+  EXPECT_EQ(masks["files"], (std::vector<std::string>{path("a.png"), path("b.png")}));
+  EXPECT_THAT(read_file(path("run/result.json")), Not(HasSubstr("a.png")));
+  const Arguments resume = {"train", "--out", path("run"), "--resume", "--epochs", "3"};
+  EXPECT_EQ(medley(resume).code, 0);
+  const Outcome one = medley(resume + Arguments{"--mask-in", path("a.png")});
+  EXPECT_EQ(one.code, 2);
+  EXPECT_THAT(one.err, AllOf(HasSubstr(masks["hash"].get<std::string>()), HasSubstr("a.png\"]")));
+  EXPECT_EQ(
+      medley({"eval", "--data", kSmall[1], "--checkpoint", path("run/weights.safetensors")}).code,
+      0);
+  write_mask("b.png", 128);
+  const Outcome changed = medley(resume);
+  EXPECT_EQ(changed.code, 2);
+  EXPECT_THAT(changed.err, HasSubstr("changed since"));
+}
+
+TEST_F(Train, SweepsGiveMethodsTheirOwnValues) {
+  const Arguments sweep = Arguments{"sweep"} + Arguments(kSmall.begin(), kSmall.end() - 2) +
+                          Arguments{"--recipe", path("r.json"), "--methods", "mixup,gmix,hmix"};
+  write_file(path("r.json"), R"({"schema": "medley.recipe/1", "epochs": 1, "alpha": 1,
+    "methods": {"mixup": {"alpha": 0.8}, "hmix": {"ratio": 0.75}}})");
+  const auto value = [&](const std::string& run, const char* option) {
+    return nlohmann::json::parse(read_file(path(run + "/recipe.json")))[option];
+  };
+  const Outcome own = medley(sweep + Arguments{"--out", path("own")});
+  ASSERT_EQ(own.code, 0) << own.err;
+  EXPECT_EQ(value("own/mixup-seed1", "alpha"), 0.8);
+  EXPECT_EQ(value("own/gmix-seed1", "alpha"), 1);
+  EXPECT_EQ(value("own/hmix-seed1", "ratio"), 0.75);
+  const Outcome given = medley(sweep + Arguments{"--alpha", "0.3", "--out", path("given")});
+  ASSERT_EQ(given.code, 0) << given.err;
+  for (const char* method : {"mixup", "gmix", "hmix"}) {
+    EXPECT_EQ(value(std::string("given/") + method + "-seed1", "alpha"), 0.3);
+  }
 }
 
 TEST_F(Train, AMissingDeviceOrEngineIsAFailure) {
@@ -632,7 +720,7 @@ TEST_F(Train, ProfilesSayWhereTheTimeGoes) {
   const auto profile =
       nlohmann::json::parse(outcome.out.substr(at, outcome.out.find('\n', at) - at));
   double sum = 0;
-  for (const char* part : {"load+mix", "forward", "backward", "optimiser"}) {
+  for (const char* part : {"load+mix", "forward", "backward", "optimizer"}) {
     EXPECT_GT(profile["parts_ms"][part], 0) << part;
     sum += profile["parts_ms"][part].get<double>();
   }

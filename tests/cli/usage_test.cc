@@ -45,8 +45,8 @@ TEST(Usage, VerbHelpHasGroupsDefaultsAndTwoExamples) {
   for (const char* verb : {"mix", "plan"}) {
     const std::string help = medley({verb, "--help"}).out;
     for (const char* text :
-         {"Method:", "Mixing ratio:", "Boxes:", "Masks:", "Pairing and labels:", "Output:",
-          "--q-mix X", "(default: 0.5)", "--placement clipped|inside|wrap", "--seed N"}) {
+         {"Method:", "Options of methods:", "Pairing and labels:", "Output:", "--q-mix X",
+          "(default: 0.5)", "--placement clipped|inside|wrap", "--seed N"}) {
       EXPECT_THAT(help, HasSubstr(text)) << verb;
     }
   }
@@ -210,7 +210,7 @@ TEST(InfoVerb, PrintsTheObjectOfTheContract) {
   ASSERT_EQ(outcome.code, 0);
   EXPECT_THAT(outcome.err, IsEmpty());
   const json info = outcome.json();
-  EXPECT_EQ(info["schema"], "medley.info/1");
+  EXPECT_EQ(info["schema"], "medley.info/2");
   EXPECT_EQ(info["version"], kVersion);
   ASSERT_EQ(info["methods"].size(), methods().size());
   for (std::size_t i = 0; i < methods().size(); ++i) {
@@ -219,14 +219,18 @@ TEST(InfoVerb, PrintsTheObjectOfTheContract) {
     EXPECT_EQ(method["summary"], methods()[i]->summary);
     EXPECT_EQ(method["source"], methods()[i]->source);
     EXPECT_EQ(method["options"].size(), methods()[i]->options.size());
-    EXPECT_EQ(method["uses_lam"], methods()[i]->uses_lam);
-    EXPECT_EQ(method["unbounded_lam"], methods()[i]->unbounded_lam);
+    EXPECT_EQ(method["uses_lam"], methods()[i]->uses_lam());
+    EXPECT_EQ(method["unbounded_lam"], methods()[i]->unbounded_lam());
   }
   const auto hmix = std::find_if(info["methods"].begin(), info["methods"].end(),
                                  [](const json& method) { return method["name"] == "hmix"; });
-  EXPECT_EQ((*hmix)["options"]["ratio"], 0.5);
-  EXPECT_EQ((*hmix)["options"]["placement"], "clipped");
-  EXPECT_EQ((*hmix)["options"]["gamma"], nullptr);
+  EXPECT_EQ((*hmix)["options"]["ratio"]["default"], 0.5);
+  EXPECT_EQ((*hmix)["options"]["ratio"]["high"], 1);
+  EXPECT_EQ((*hmix)["options"]["ratio"]["overridden_by"], json({"gamma"}));
+  EXPECT_EQ((*hmix)["options"]["placement"]["default"], "clipped");
+  EXPECT_EQ((*hmix)["options"]["placement"]["names"], json({"clipped", "inside", "wrap"}));
+  EXPECT_EQ((*hmix)["options"]["gamma"]["default"], nullptr);
+  EXPECT_EQ(info["common_options"]["mode"]["default"], "sample");
   EXPECT_EQ(info["backends"].size(), available_backends().size());
   EXPECT_EQ(info["simd_targets"].size(), simd_targets().size());
   const auto backends = available_backends();
@@ -255,7 +259,7 @@ TEST(InfoVerb, KnowsEveryOptionOfTheMethods) {
   // An option of the registry that the command line does not have would be out of reach.
   const std::string help = medley({"plan", "--help"}).out;
   for (const MethodInfo* method : methods()) {
-    for (const OptionInfo& option : method->options) {
+    for (const OptionSpec& option : method->options) {
       std::string flag =
           "--" + (option.name == "masks" ? std::string("mask-in") : std::string(option.name));
       for (char& c : flag) c = c == '_' ? '-' : c;

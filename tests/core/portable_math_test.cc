@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/rng.h"
+#include "medley/random.h"
 
 namespace medley {
 namespace {

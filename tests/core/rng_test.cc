@@ -1,4 +1,4 @@
-#include "core/rng.h"
+#include "medley/random.h"
 
 #include <cmath>
 #include <set>

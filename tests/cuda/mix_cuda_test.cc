@@ -101,7 +101,7 @@ TEST_F(CudaMix, MatchesReferenceOnTheWholeList) {
               masks->size = size;
               masks->values.assign(static_cast<std::size_t>(size.pixels()), 0.25f);
               masks->values[0] = 1.0f;
-              c.policy.masks = masks;
+              c.policy.method.set("masks", masks);
             }
             ASSERT_EQ(compare(c, number), "") << c.describe();
           }

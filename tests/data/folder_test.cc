@@ -270,6 +270,20 @@ TEST(RandomCrop, IsWithinThePictureAndTheAskedArea) {
   EXPECT_NE(crop.box(whole, 1, 2, 7), crop.box(whole, 1, 3, 7));
 }
 
+TEST(RandomCrop, HasAGreatestArea) {
+  const RandomCrop crop{.least_area = 0.25, .aspect = 1, .most_area = 0.4};
+  double least = 1;
+  double most = 0;
+  for (int i = 0; i < 2000; ++i) {
+    const PixelBox box = crop.box({500, 500}, 1, 2, i);
+    const double area = static_cast<double>(box.height) * box.width / 250000;
+    least = std::min(least, area);
+    most = std::max(most, area);
+  }
+  EXPECT_NEAR(least, 0.25, 0.003);
+  EXPECT_NEAR(most, 0.4, 0.003);
+}
+
 TEST(RandomCrop, TakesTheMiddleOfVeryLongPictures) {
   const PixelBox box = RandomCrop{0.9, 1.5}.box({10, 1000}, 1, 1, 1);
   EXPECT_EQ(box, (PixelBox{0, 492, 10, 15}));

@@ -55,7 +55,7 @@ TEST_P(EverySimdTarget, MatchesReferenceOnLargeImages) {
   constexpr std::int32_t kSides[] = {96, 112, 131, 224};
   for (std::uint64_t number = 0; number < case_count() / 40; ++number) {
     MixCase c = test::random_case(number);
-    if (c.policy.masks != nullptr) continue;
+    if (c.policy.method.uses("masks")) continue;
     c.size = {kSides[number % std::size(kSides)], kSides[number / 4 % std::size(kSides)]};
     c.in_shape.height = c.size.height;
     c.in_shape.width = c.size.width;
@@ -77,7 +77,7 @@ TEST_P(EverySimdTarget, MatchesReferenceOnBlocksOfLargeImages) {
   constexpr std::int32_t kSides[] = {96, 112, 131, 224, 320};
   for (std::uint64_t number = 0; number < case_count() / 40; ++number) {
     MixCase c = test::random_case(number);
-    if (c.policy.masks != nullptr) continue;
+    if (c.policy.method.uses("masks")) continue;
     c.size = {kSides[number % std::size(kSides)], kSides[number / 4 % std::size(kSides)]};
     c.in_shape.height = c.size.height;
     c.in_shape.width = c.size.width;
@@ -100,9 +100,8 @@ TEST_P(EverySimdTarget, ShrinksWideImagesLikeTheReference) {
   for (std::uint64_t number = 0; number < case_count() / 3; ++number) {
     MixCase c = test::random_case(number);
     c.policy.method = "resizemix";
-    c.policy.lam.reset();
-    c.policy.scale_min = 0.02;
-    c.policy.scale_max = 1;
+    c.policy.method.set("scale_min", 0.02);
+    c.policy.method.set("scale_max", 1);
     c.size.width = kWidths[number % std::size(kWidths)];
     c.in_shape.width = c.size.width;
     if (number % 3 != 0) c.in_layout = c.out_layout = Layout::nchw;
@@ -120,7 +119,7 @@ TEST_P(EverySimdTarget, MixesInPlaceLikeTheReference) {
   std::uint64_t mixed = 0;
   for (std::uint64_t number = 0; number < case_count(); ++number) {
     MixCase c = test::random_case(number);
-    if (!get_method(c.policy.method).in_place || c.policy.pairing == Pairing::dataset) continue;
+    if (!c.policy.method.info().in_place || c.policy.pairing == Pairing::dataset) continue;
     c.policy.augment = {};
     c.blocks = number % 3 == 0 ? test::Blocks::masks : test::Blocks::none;
     const BatchShape shape{c.request.batch, c.in_shape.channels, c.size.height, c.size.width};

@@ -161,7 +161,8 @@ TEST(SoftLabels, SumToOneForEveryMethod) {
   for (const MethodInfo* info : methods()) {
     MixPolicy policy;
     policy.method = info->name;
-    policy.masks = std::make_shared<MaskSet>(MaskSet{kSize, std::vector<float>(30, 0.4f)});
+    policy.method.set_if_used(
+        "masks", std::make_shared<MaskSet>(MaskSet{kSize, std::vector<float>(30, 0.4f)}));
     const MixPlan plan = Sampler(policy, kSize, 3).plan({.batch = 8});
     for (const double smoothing : {0.0, 0.1, 1.0}) {
       const std::vector<float> rows = soft(mix_labels(plan, labels, 5), 5, smoothing);
@@ -398,7 +399,8 @@ TEST(Labels, OfSameClassPairsAreOneHotForEveryMethod) {
     MixPolicy policy;
     policy.method = info->name;
     policy.classes = ClassRule::same;
-    policy.masks = std::make_shared<MaskSet>(MaskSet{kSize, std::vector<float>(30, 0.4f)});
+    policy.method.set_if_used(
+        "masks", std::make_shared<MaskSet>(MaskSet{kSize, std::vector<float>(30, 0.4f)}));
     const MixPlan plan = Sampler(policy, kSize, 4).plan({.batch = 8, .labels = labels});
     const std::vector<float> rows = soft(mix_labels(plan, labels, 3), 3);
     for (std::size_t i = 0; i < rows.size(); ++i) {

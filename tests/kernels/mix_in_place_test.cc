@@ -52,7 +52,8 @@ TEST_P(InPlace, GivesTheBitsOfSeparateMemory) {
         policy.pairing = pairing;
         policy.prob = 0.8;
         if (policy.method == "custom") {
-          policy.masks = std::make_shared<MaskSet>(MaskSet{kSize, std::vector<float>(126, 0.3f)});
+          policy.method.set(
+              "masks", std::make_shared<MaskSet>(MaskSet{kSize, std::vector<float>(126, 0.3f)}));
         }
         const MixPlan plan = Sampler(policy, kSize, 5).plan({.batch = batch, .first = 3 * batch});
         const BatchShape shape{batch, 3, 9, 14};

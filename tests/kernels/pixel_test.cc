@@ -6,8 +6,8 @@
 
 #include <gtest/gtest.h>
 
-#include "core/rng.h"
 #include "kernels/halves.h"
+#include "medley/random.h"
 
 namespace medley {
 namespace {

@@ -96,12 +96,12 @@ TEST_F(CudaEngine, FollowsTheCpuInF32) {
 }
 
 TEST_F(CudaEngine, FollowsTheCpuWithEveryKindOfRule) {
-  for (const Optimiser optimiser : {Optimiser::sgd, Optimiser::adamw}) {
-    TrainOptions cpu = options(fmt::format("cpu{}", static_cast<int>(optimiser)));
+  for (const Optimizer optimizer : {Optimizer::sgd, Optimizer::adamw}) {
+    TrainOptions cpu = options(fmt::format("cpu{}", static_cast<int>(optimizer)));
     cpu.device = Device::cpu;
     cpu.recipe.model = "wrn28-2";
-    cpu.recipe.optimiser = optimiser;
-    cpu.recipe.lr = optimiser == Optimiser::adamw ? 1e-3 : 0.02;
+    cpu.recipe.optimizer = optimizer;
+    cpu.recipe.lr = optimizer == Optimizer::adamw ? 1e-3 : 0.02;
     cpu.recipe.loss = Loss::cross_entropy;
     cpu.recipe.smoothing = 0.1;
     cpu.recipe.clip_norm = 1;
@@ -109,7 +109,7 @@ TEST_F(CudaEngine, FollowsTheCpuWithEveryKindOfRule) {
     TrainOptions gpu = cpu;
     gpu.device = Device::cuda;
     gpu.precision = Precision::f32;
-    gpu.out = root_ / fmt::format("gpu{}", static_cast<int>(optimiser));
+    gpu.out = root_ / fmt::format("gpu{}", static_cast<int>(optimizer));
     expect_alike(run(cpu), run(gpu), 0.02);
   }
 }

@@ -56,22 +56,22 @@ TEST(BceSoftmax, GradientIsFiniteWhenTheNetworkIsCertain) {
   EXPECT_TRUE(torch::isfinite(e.logits.grad()).all().item<bool>());
 }
 
-/// The same steps with LibTorch's own optimiser.
-template <typename Optimiser, typename Options>
+/// The same steps with LibTorch's own optimizer.
+template <typename Optimizer, typename Options>
 void expect_same_steps(const Recipe& recipe, const Options& options) {
   torch::manual_seed(3);
   const Tensor start = torch::randn({4, 3});
   Tensor ours = start.clone().set_requires_grad(true);
   Tensor theirs = start.clone().set_requires_grad(true);
   const auto stepper = make_stepper(recipe, {{"w", ours}});
-  Optimiser optimiser({theirs}, options);
+  Optimizer optimizer({theirs}, options);
   for (int i = 0; i < 5; ++i) {
     for (Tensor* w : {&ours, &theirs}) {
       if (w->grad().defined()) w->mutable_grad().reset();
       (w->pow(2).sum() + w->sum()).backward();
     }
     stepper->step(recipe.lr);
-    optimiser.step();
+    optimizer.step();
   }
   EXPECT_TRUE(torch::allclose(ours, theirs, 1e-5, 1e-6));
 }
@@ -89,7 +89,7 @@ TEST(Steppers, SgdIsLibTorchs) {
 
 TEST(Steppers, AdamWIsLibTorchs) {
   Recipe recipe;
-  recipe.optimiser = Optimiser::adamw;
+  recipe.optimizer = Optimizer::adamw;
   recipe.lr = 0.01;
   recipe.weight_decay = 0.1;
   expect_same_steps<torch::optim::AdamW>(

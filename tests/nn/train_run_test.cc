@@ -416,6 +416,64 @@ TEST_F(Runs, RefuseToResumeSomethingElse) {
   EXPECT_THROW(run(in("a")), InvalidArgument);
 }
 
+TEST_F(Runs, RefuseToResumeWithOtherOptionsOfTheirMethod) {
+  const auto refuses = [&](const TrainOptions& other, const std::string& why) {
+    EXPECT_THAT([&] { run(other); },
+                testing::ThrowsMessage<InvalidArgument>(testing::HasSubstr(why)));
+  };
+  options_.recipe.mix.method = {"gaussian-field", {{"sigma", 0.2}}};
+  Stopper stopper(8);
+  train(data_, in("a"), stopper);
+  TrainOptions other = in("a", RunFolder::Existing::resume);
+  other.recipe.mix.method.set("sigma", 0.3);
+  refuses(other, "(sigma 0.2), this run has sigma 0.3");
+  other = in("a", RunFolder::Existing::resume);
+  other.recipe.mix.classes = ClassRule::same;
+  refuses(other, "(same_class false), this run has same_class true");
+  const ImageSize size = data_.train.shape.size();
+  const auto masks = [&](float value) {
+    const std::vector<float> values(static_cast<std::size_t>(size.pixels()), value);
+    return std::make_shared<const MaskSet>(MaskSet{size, values});
+  };
+  options_.recipe.mix.method = {"custom", {{"masks", masks(0.25F)}}};
+  Stopper early(8);
+  train(data_, in("b"), early);
+  other = in("b", RunFolder::Existing::resume);
+  other.recipe.mix.method.set("masks", masks(0.5F));
+  refuses(other, "(masks {\"hash\":\"");
+  run(in("b", RunFolder::Existing::resume));
+  options_.recipe.mix.classes = ClassRule::other;
+  run(in("whole"));
+  EXPECT_NE(result(root_ / "whole"), result(root_ / "b"));
+}
+
+TEST_F(Runs, GoOnFromCheckpointsOfOlderSpelling) {
+  run(in("whole"));
+  Stopper stopper(8);
+  train(data_, in("a"), stopper);
+  const fs::path file = std::ranges::max(checkpoints_of("a"));
+  Checkpoint checkpoint = read_checkpoint(file);
+  const auto section =
+      std::ranges::find(checkpoint.sections, "optimizer", &CheckpointSection::name);
+  ASSERT_NE(section, checkpoint.sections.end());
+  section->name = "optimiser";
+  Json state = Json::parse(checkpoint.state);
+  Json recipe = Json::parse(state["recipe"].get<std::string>());
+  recipe["optimiser"] = recipe["optimizer"];
+  recipe["stddev"] = recipe["std"];
+  recipe["crop_area"] = 0.08;
+  for (const char* name : {"optimizer", "std", "same_class", "other_class"}) recipe.erase(name);
+  for (const char* name : {"alpha", "form", "power"}) recipe[name] = nullptr;
+  recipe["q_mix"] = 0.5;  // of another method
+  state["recipe"] = recipe.dump();
+  checkpoint.state = state.dump();
+  const std::vector<std::uint8_t> bytes = encode_checkpoint(checkpoint);
+  std::ofstream(file, std::ios::binary)
+      .write(reinterpret_cast<const char*>(bytes.data()), std::ssize(bytes));
+  run(in("a", RunFolder::Existing::resume));
+  EXPECT_EQ(result(root_ / "whole"), result(root_ / "a"));
+}
+
 TEST_F(Runs, RefuseToResumeWithOtherDraws) {
   const auto refuse = [&] {
     EXPECT_THAT([&] { run(in("a", RunFolder::Existing::resume)); },

@@ -8,9 +8,9 @@
 #include <gtest/gtest.h>
 #include <Eigen/Dense>
 
-#include "core/rng.h"
 #include "core/statistics.h"
 #include "medley/error.h"
+#include "medley/random.h"
 
 namespace medley {
 namespace {

@@ -57,16 +57,17 @@ struct Found {
 std::optional<Found> find(const Json& c) {
   constexpr std::int64_t kDraws = 4096;  // of at most 64 centres: each is missed with chance 1e-28
   MixPolicy policy;
-  policy.method = c.at("method");
-  policy.lam = c.at("lam");
-  if (c.contains("ratio")) policy.ratio = c.at("ratio");
+  policy.method = c.at("method").get<std::string>();
+  policy.method.set("lam", c.at("lam").get<double>());
+  if (c.contains("ratio")) policy.method.set("ratio", c.at("ratio").get<double>());
   if (c.contains("placement")) {
-    policy.placement = named(c.at("placement").get<std::string>(),
-                             std::array{Placement::clipped, Placement::inside, Placement::wrap});
+    policy.method.set("placement",
+                      named(c.at("placement").get<std::string>(),
+                            std::array{Placement::clipped, Placement::inside, Placement::wrap}));
   }
   if (c.contains("form")) {
-    policy.form = named(c.at("form").get<std::string>(),
-                        std::array{Form::code, Form::paper, Form::calibrated});
+    policy.method.set("form", named(c.at("form").get<std::string>(),
+                                    std::array{Form::code, Form::paper, Form::calibrated}));
   }
   MixPlan plan = test::draw_samples(policy, {c.at("height"), c.at("width")}, 77, kDraws);
   for (const MixEntry& entry : plan.entries) {

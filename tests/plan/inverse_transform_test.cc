@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/rng.h"
+#include "medley/random.h"
 
 namespace medley {
 namespace {

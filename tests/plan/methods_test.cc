@@ -81,12 +81,11 @@ class EveryMethod : public testing::TestWithParam<ShapeCase> {
           MixPolicy policy = test::policy_of(method, shape.size);
           policy.mode = mode;
           policy.pairing = pairing;
-          policy.form = static_cast<Form>(variant);
-          policy.placement = static_cast<Placement>(variant);
+          policy.method.set_if_used("form", static_cast<Form>(variant));
+          policy.method.set_if_used("placement", static_cast<Placement>(variant));
           change(policy);
           SCOPED_TRACE(std::string(name_of(mode)) + ", " + std::string(name_of(pairing)) + ", " +
-                       std::string(name_of(*policy.form)) + ", " +
-                       std::string(name_of(policy.placement)));
+                       "variant " + std::to_string(variant));
           const PlanRequest request = request_of(policy, shape.batch);
           check(Sampler(policy, shape.size, kSeed).plan(request));
         }
@@ -153,7 +152,7 @@ TEST_P(EveryMethod, DrawsTheSameMaskWhateverTheLabelRule) {
 }
 
 TEST_P(MethodOfLam, KeepsTheImageAtOne) {
-  for_each_plan([](MixPolicy& policy) { policy.lam = 1; },
+  for_each_plan([](MixPolicy& policy) { policy.method.set_if_used("lam", 1); },
                 [](const MixPlan& plan) {
                   for (const MixEntry& entry : plan.entries) {
                     ASSERT_EQ(entry.label_weight, 1);
@@ -165,9 +164,11 @@ TEST_P(MethodOfLam, KeepsTheImageAtOne) {
 TEST_P(MethodOfLam, LeavesNothingOfTheImageAtZero) {
   for_each_plan(
       [](MixPolicy& policy) {
-        policy.lam = 0;
-        policy.placement = Placement::inside;  // clipped boxes never cover everything
-        if (policy.form == Form::paper) policy.form = Form::code;  // nor does the paper's Gaussian
+        policy.method.set_if_used("lam", 0);
+        policy.method.set_if_used("placement",
+                                  Placement::inside);  // clipped boxes never cover everything
+        if (policy.method.uses("form") && policy.method.get("form") == OptionValue("paper"))
+          policy.method.set("form", Form::code);  // nor does the paper's Gaussian
       },
       [](const MixPlan& plan) {
         for (const MixEntry& entry : plan.entries) {
@@ -327,7 +328,7 @@ class FixedLam : public testing::TestWithParam<std::string> {
 
   static MixPlan plan_with(double lam) {
     MixPolicy policy = test::policy_of(GetParam(), kSize);
-    policy.lam = lam;
+    policy.method.set("lam", lam);
     PlanRequest request;
     request.batch = 6;
     return Sampler(policy, kSize, kSeed).plan(request);
@@ -357,16 +358,23 @@ TEST_P(FixedLam, OutsideTheUnitIntervalIsForThreeMethods) {
 }
 
 TEST_P(FixedLam, MattersToMethodsThatUseIt) {
-  const bool differs = plan_with(0.25).entries[0].lam != plan_with(0.75).entries[0].lam;
-  EXPECT_EQ(differs, get_method(GetParam()).uses_lam);
+  EXPECT_NE(plan_with(0.25).entries[0].lam, plan_with(0.75).entries[0].lam);
 }
 
 TEST_P(FixedLam, MustBeFinite) {
-  EXPECT_EQ(refusal(std::nan("")), "lam must be finite, got nan");
-  EXPECT_EQ(refusal(std::numeric_limits<double>::infinity()), "lam must be finite, got inf");
+  const std::string range =
+      get_method(GetParam()).unbounded_lam() ? "in [-1e+06, 1e+06]" : "in [0, 1]";
+  EXPECT_EQ(refusal(std::nan("")), "lam must be " + range + ", got nan");
+  EXPECT_EQ(refusal(std::numeric_limits<double>::infinity()), "lam must be " + range + ", got inf");
 }
 
-INSTANTIATE_TEST_SUITE_P(Methods, FixedLam, testing::ValuesIn(test::method_names()),
+std::vector<std::string> methods_with_lam() {
+  std::vector<std::string> names = test::method_names();
+  std::erase_if(names, [](const std::string& name) { return !get_method(name).uses_lam(); });
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Methods, FixedLam, testing::ValuesIn(methods_with_lam()),
                          [](const auto& param) { return test::test_name(param.param); });
 
 }  // namespace

@@ -198,8 +198,9 @@ TEST(PlanContract, HasTheKeysOfABox) {
 
 TEST(PlanContract, HasTheKeysOfAGaussian) {
   for (const double lam : {0.3, 0.7}) {
-    const Json mask =
-        written("gmix", [&](MixPolicy& p) { p.lam = lam; }).at("entries")[0].at("mask");
+    const Json mask = written("gmix", [&](MixPolicy& p) { p.method.set("lam", lam); })
+                          .at("entries")[0]
+                          .at("mask");
     EXPECT_EQ(keys_of(mask), (std::set<std::string>{"kind", "cy", "cx", "tau", "peak"}));
     EXPECT_EQ(mask.at("kind"), "gaussian");
     EXPECT_EQ(mask.at("peak"), lam < 0.5 ? "own" : "partner");

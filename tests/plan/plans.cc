@@ -57,7 +57,7 @@ MixPolicy policy_of(std::string_view method, ImageSize size) {
     for (std::int64_t i = 0; i < kMasks * size.pixels(); ++i) {
       masks->values.push_back(static_cast<float>(i * 7 % 16) / 16.0f);
     }
-    policy.masks = masks;
+    policy.method.set("masks", masks);
   }
   return policy;
 }

@@ -10,8 +10,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/rng.h"
 #include "medley/medley.h"
+#include "medley/random.h"
 #include "plan/plans.h"
 
 namespace medley {
@@ -43,12 +43,24 @@ struct WrongPolicy {
   }
 };
 
+/// Sets an option of the first method that has it.
+std::function<void(MixPolicy&)> method_option(std::string option, OptionValue value) {
+  return [=](MixPolicy& policy) {
+    for (const MethodInfo* method : methods()) {
+      policy.method = method->name;
+      if (policy.method.set_if_used(option, value)) return;
+    }
+  };
+}
+
 class WrongPolicies : public testing::TestWithParam<WrongPolicy> {};
 
 TEST_P(WrongPolicies, AreRefusedWithExpectationAndFact) {
   MixPolicy policy;
-  GetParam().change(policy);
-  const std::string text = refusal([&] { const Sampler sampler(policy, {8, 8}, 1); });
+  const std::string text = refusal([&] {
+    GetParam().change(policy);
+    const Sampler sampler(policy, {8, 8}, 1);
+  });
   EXPECT_THAT(text, HasSubstr(GetParam().expectation));
   EXPECT_THAT(text, HasSubstr("got " + GetParam().fact));
   EXPECT_EQ(text.find('\n'), std::string::npos);
@@ -57,40 +69,38 @@ TEST_P(WrongPolicies, AreRefusedWithExpectationAndFact) {
 INSTANTIATE_TEST_SUITE_P(
     Parameters, WrongPolicies,
     testing::Values(
-        WrongPolicy{"AlphaZero", [](auto& p) { p.alpha = 0; }, "alpha must be > 0", "0"},
-        WrongPolicy{"AlphaNegative", [](auto& p) { p.alpha = -0.2; }, "alpha must be > 0", "-0.2"},
-        WrongPolicy{"AlphaNan", [](auto& p) { p.alpha = kNan; }, "alpha must be > 0", "nan"},
-        WrongPolicy{"AlphaInfinite", [](auto& p) { p.alpha = kInfinity; }, "alpha must be > 0",
-                    "inf"},
-        WrongPolicy{"BetaZero", [](auto& p) { p.beta = 0; }, "beta must be > 0", "0"},
-        WrongPolicy{"GammaNegative", [](auto& p) { p.gamma = -1; }, "gamma must be > 0", "-1"},
-        WrongPolicy{"PowerZero", [](auto& p) { p.power = 0; }, "power must be > 0", "0"},
-        WrongPolicy{"RatioTooLarge", [](auto& p) { p.ratio = 1.1; }, "ratio must be in [0, 1]",
-                    "1.1"},
-        WrongPolicy{"RatioNan", [](auto& p) { p.ratio = kNan; }, "ratio must be in [0, 1]", "nan"},
-        WrongPolicy{"QMixNegative", [](auto& p) { p.q_mix = -0.1; }, "q_mix must be in [0, 1]",
+        WrongPolicy{"AlphaZero", method_option("alpha", 0), "alpha must be > 0", "0"},
+        WrongPolicy{"AlphaNegative", method_option("alpha", -0.2), "alpha must be > 0", "-0.2"},
+        WrongPolicy{"AlphaNan", method_option("alpha", kNan), "alpha must be > 0", "nan"},
+        WrongPolicy{"AlphaInfinite", method_option("alpha", kInfinity), "alpha must be > 0", "inf"},
+        WrongPolicy{"BetaZero", method_option("beta", 0), "beta must be > 0", "0"},
+        WrongPolicy{"GammaNegative", method_option("gamma", -1), "gamma must be > 0", "-1"},
+        WrongPolicy{"PowerZero", method_option("power", 0), "power must be > 0", "0"},
+        WrongPolicy{"RatioTooLarge", method_option("ratio", 1.1), "ratio must be in [0, 1]", "1.1"},
+        WrongPolicy{"RatioNan", method_option("ratio", kNan), "ratio must be in [0, 1]", "nan"},
+        WrongPolicy{"QMixNegative", method_option("q_mix", -0.1), "q_mix must be in [0, 1]",
                     "-0.1"},
         WrongPolicy{"ProbTooLarge", [](auto& p) { p.prob = 2; }, "prob must be in [0, 1]", "2"},
-        WrongPolicy{"SoftTooLarge", [](auto& p) { p.soft = 1.5; }, "soft must be in [0, 1]", "1.5"},
-        WrongPolicy{"DecayNegative", [](auto& p) { p.decay = -1; }, "decay must be >= 0", "-1"},
-        WrongPolicy{"ScaleZero", [](auto& p) { p.scale_min = 0; }, "0 < min <= max <= 1", "0 and"},
-        WrongPolicy{"ScalesReversed", [](auto& p) { p.scale_min = 0.9; }, "0 < min <= max <= 1",
+        WrongPolicy{"SoftTooLarge", method_option("soft", 1.5), "soft must be in [0, 1]", "1.5"},
+        WrongPolicy{"DecayNegative", method_option("decay", -1), "decay must be >= 0", "-1"},
+        WrongPolicy{"ScaleZero", method_option("scale_min", 0), "0 < min <= max <= 1", "0 and"},
+        WrongPolicy{"ScalesReversed", method_option("scale_min", 0.9), "0 < min <= max <= 1",
                     "0.9 and 0.8"},
-        WrongPolicy{"ScaleTooLarge", [](auto& p) { p.scale_max = 1.2; }, "0 < min <= max <= 1",
+        WrongPolicy{"ScaleTooLarge", method_option("scale_max", 1.2), "0 < min <= max <= 1",
                     "0.1 and 1.2"},
-        WrongPolicy{"SigmaNegative", [](auto& p) { p.sigma = -1; }, "sigma must be in [0, 1e+06]",
+        WrongPolicy{"SigmaNegative", method_option("sigma", -1), "sigma must be in [0, 1e+06]",
                     "-1"},
-        WrongPolicy{"SigmaHuge", [](auto& p) { p.sigma = 1e300; }, "sigma must be in [0, 1e+06]",
+        WrongPolicy{"SigmaHuge", method_option("sigma", 1e300), "sigma must be in [0, 1e+06]",
                     "1e+300"},
-        WrongPolicy{"LengthZero", [](auto& p) { p.length = 0; }, "length must be > 0", "0"},
-        WrongPolicy{"NOne", [](auto& p) { p.n = 1; }, "n must be in [2, 1024]", "1"},
-        WrongPolicy{"NHuge", [](auto& p) { p.n = 100000; }, "n must be in [2, 1024]", "100000"},
+        WrongPolicy{"LengthZero", method_option("length", 0), "length must be > 0", "0"},
+        WrongPolicy{"NOne", method_option("n", 1), "n must be in [2, 1024]", "1"},
+        WrongPolicy{"NHuge", method_option("n", 100000), "n must be in [2, 1024]", "100000"},
         WrongPolicy{"PadNegative", [](auto& p) { p.augment.pad = -1; }, "pad must be in [0,", "-1"},
         WrongPolicy{"FlipTooLarge", [](auto& p) { p.augment.flip = 1.5; }, "flip must be in [0, 1]",
                     "1.5"},
-        WrongPolicy{"UnknownPlacement", [](auto& p) { p.placement = static_cast<Placement>(77); },
+        WrongPolicy{"UnknownPlacement", method_option("placement", static_cast<Placement>(77)),
                     "placement must be clipped, inside or wrap", "the number 77"},
-        WrongPolicy{"UnknownForm", [](auto& p) { p.form = static_cast<Form>(3); },
+        WrongPolicy{"UnknownForm", method_option("form", static_cast<Form>(3)),
                     "form must be code, paper or calibrated", "the number 3"},
         WrongPolicy{"UnknownLabelRule", [](auto& p) { p.label = static_cast<LabelRule>(2); },
                     "label must be realised or drawn", "the number 2"},
@@ -101,7 +111,7 @@ INSTANTIATE_TEST_SUITE_P(
         WrongPolicy{"UnknownClassRule", [](auto& p) { p.classes = static_cast<ClassRule>(255); },
                     "classes must be any, same or other", "the number 255"},
         WrongPolicy{"UnknownInterpolation",
-                    [](auto& p) { p.interpolation = static_cast<Interpolation>(2); },
+                    method_option("interpolation", static_cast<Interpolation>(2)),
                     "interpolation must be bilinear or nearest", "the number 2"},
         WrongPolicy{"ClassesOfReverse",
                     [](auto& p) {
@@ -120,10 +130,8 @@ TEST(SamplerSize, MustHavePixels) {
 }
 
 TEST(SamplerMethod, MustExist) {
-  MixPolicy policy;
-  policy.method = "hmx";
-  EXPECT_THAT(refusal([&] {
-                const Sampler sampler(policy, {8, 8}, 1);
+  EXPECT_THAT(refusal([] {
+                const Sampler sampler({.method = "hmx"}, {8, 8}, 1);
               }),
               HasSubstr("did you mean \"hmix\"?"));
 }

@@ -30,35 +30,43 @@ TEST(Registry, DescribesEveryMethodInOneLine) {
 TEST(Registry, ListsEachOptionOnce) {
   for (const MethodInfo* info : methods()) {
     std::set<std::string_view> names;
-    for (const OptionInfo& option : info->options) {
+    for (const OptionSpec& option : info->options) {
       EXPECT_TRUE(names.insert(option.name).second) << info->name << ": " << option.name;
+    }
+  }
+}
+
+TEST(Registry, OptionsAreDescribedAndOverriddenByOthersOfTheMethod) {
+  for (const MethodInfo* info : methods()) {
+    for (const OptionSpec& option : info->options) {
+      EXPECT_FALSE(option.help.empty()) << info->name << ": " << option.name;
+      EXPECT_EQ(find_option(policy_options(), option.name), nullptr) << option.name;
+      for (const std::string& other : option.rules.overridden_by) {
+        EXPECT_TRUE(info->uses(other)) << info->name << ": " << option.name << ", " << other;
+      }
     }
   }
 }
 
 TEST(Registry, GivesTheDefaultAlphaOfThePublications) {
   for (const MethodInfo* info : methods()) {
-    EXPECT_EQ(info->default_alpha, info->name == "gmix" ? 0.5 : 1.0) << info->name;
-    for (const OptionInfo& option : info->options) {
-      if (option.name == "alpha") {
-        EXPECT_EQ(std::stod(std::string(option.default_value)), info->default_alpha) << info->name;
-      }
-    }
+    if (!info->uses("alpha")) continue;
+    EXPECT_EQ(Method(info->name).get("alpha"), OptionValue(info->name == "gmix" ? 0.5 : 1.0))
+        << info->name;
   }
 }
 
 TEST(Registry, GivesTheFormOfTheMethodUnlessOneIsGiven) {
-  EXPECT_EQ(form_of({.method = "hmix"}), Form::code);
-  EXPECT_EQ(form_of({.method = "gmix"}), Form::code);
-  EXPECT_EQ(form_of({.method = "fmix"}), Form::paper);
-  EXPECT_EQ(form_of({.method = "fmix", .form = Form::code}), Form::code);
-  EXPECT_EQ(form_of({.method = "mixup"}), Form::code);
+  EXPECT_EQ(Method("hmix").get("form"), OptionValue(Form::code));
+  EXPECT_EQ(Method("gmix").get("form"), OptionValue(Form::code));
+  EXPECT_EQ(Method("fmix").get("form"), OptionValue(Form::paper));
+  EXPECT_EQ(Method("fmix", {{"form", Form::code}}).get("form"), OptionValue("code"));
 }
 
 TEST(Registry, AllowsAnyLamForThreeMethods) {
   for (const MethodInfo* info : methods()) {
     const std::set<std::string_view> unbounded = {"mixup", "nmixup", "gaussian-field"};
-    EXPECT_EQ(info->unbounded_lam, unbounded.contains(info->name)) << info->name;
+    EXPECT_EQ(info->unbounded_lam(), unbounded.contains(info->name)) << info->name;
   }
 }
 

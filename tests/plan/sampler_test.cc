@@ -242,7 +242,7 @@ class LamOfTheSampler : public testing::TestWithParam<double> {};
 TEST_P(LamOfTheSampler, FollowsItsBetaDistributionPerSample) {
   constexpr std::size_t kDraws = 30000;
   MixPolicy policy;
-  policy.alpha = GetParam();
+  policy.method.set("alpha", GetParam());
   std::vector<double> lams;
   for (const MixEntry& e : test::draw_samples(policy, kSize, kSeed, kDraws).entries) {
     lams.push_back(e.lam);
@@ -253,7 +253,7 @@ TEST_P(LamOfTheSampler, FollowsItsBetaDistributionPerSample) {
 TEST_P(LamOfTheSampler, FollowsItsBetaDistributionPerBatch) {
   constexpr std::size_t kBatches = 3000;
   MixPolicy policy;
-  policy.alpha = GetParam();
+  policy.method.set("alpha", GetParam());
   policy.mode = Mode::batch;
   const Sampler sampler(policy, kSize, kSeed);
   std::vector<double> lams;

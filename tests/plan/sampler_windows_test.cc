@@ -91,7 +91,7 @@ TEST(Windows, ShowAPartnerOfTheBatchAsItSeesItself) {
 TEST(Windows, OfEverySourceOfTheBatchAreThoseItSeesItselfThrough) {
   MixPolicy policy = with_windows(Pairing::batch);
   policy.method = "nmixup";
-  policy.n = 4;
+  policy.method.set("n", 4);
   const MixPlan plan = Sampler(policy, kSize, kSeed).plan({.batch = 9, .first = 9});
   for (const MixTerm& term : plan.terms) {
     EXPECT_EQ(term.source, plan.entries.at(static_cast<std::size_t>(term.source.index - 9)).own);
@@ -101,7 +101,7 @@ TEST(Windows, OfEverySourceOfTheBatchAreThoseItSeesItselfThrough) {
 TEST(Windows, OfSeveralDataSetPartnersDiffer) {
   MixPolicy policy = with_windows(Pairing::dataset, {100, 0});
   policy.method = "nmixup";
-  policy.n = 4;
+  policy.method.set("n", 4);
   const MixPlan plan = test::draw_samples(policy, kSize, kSeed, 1);
   std::set<std::int32_t> shifts;
   for (const MixTerm& term : plan.terms) shifts.insert(term.source.dy * 1000 + term.source.dx);

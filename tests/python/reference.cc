@@ -46,7 +46,7 @@ std::shared_ptr<const medley::MaskSet> masks() {
 int main(int argc, char** argv) {
   if (argc != 4) return 2;
   medley::MixPolicy policy{.method = argv[1]};
-  if (policy.method == "custom") policy.masks = masks();
+  policy.method.set_if_used("masks", masks());
   const medley::Sampler sampler(policy, kShape.size(), std::stoull(argv[2]));
   const medley::MixPlan plan = sampler.plan({.batch = kShape.count, .first = 12, .epoch = 3});
 

@@ -5,46 +5,64 @@ from __future__ import annotations
 import copy
 import inspect
 import pickle
+import subprocess
+import sys
 import threading
 
 import numpy as np
 import pytest
-from conftest import METHODS, mixer, random_images
+from conftest import METHODS, SOURCE, mixer, random_images
 
 import medley
 
-CLASSES = {
-    "none": medley.NoMix,
-    "mixup": medley.Mixup,
-    "cutmix": medley.CutMix,
-    "stochastic": medley.Stochastic,
-    "hmix": medley.HMix,
-    "gmix": medley.GMix,
-    "bernoulli": medley.Bernoulli,
-    "nmixup": medley.NMixup,
-    "fmix": medley.FMix,
-    "resizemix": medley.ResizeMix,
-    "gaussian-field": medley.GaussianField,
-    "custom": medley.Custom,
-}
+INFOS = [medley._core.method_info(method) for method in METHODS]
+CLASSES = {info["name"]: getattr(medley, info["title"]) for info in INFOS}
 
 
-def test_a_class_per_method():
-    assert list(CLASSES) == METHODS
+def test_classes_are_what_the_generator_writes():
+    core = medley._core.__file__
+    done = subprocess.run(
+        [sys.executable, SOURCE / "tools" / "generate", "--check", "--core", core],
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("info", medley.methods(), ids=METHODS)
+def test_titles_are_those_of_the_papers():
+    assert [info["title"] for info in INFOS] == [
+        "NoMix", "Mixup", "CutMix", "Stochastic", "HMix", "GMix", "Bernoulli", "NMixup", "FMix",
+        "ResizeMix", "GaussianField", "Custom",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("info", INFOS, ids=METHODS)
 def test_class_has_the_options_and_defaults_of_the_method(info):
     parameters = inspect.signature(CLASSES[info["name"]]).parameters
     own = {k: p.default for k, p in parameters.items() if p.kind != inspect.Parameter.VAR_KEYWORD}
     assert set(own) == set(info["options"])
-    for name, text in info["options"].items():
-        if text in ("", "alpha"):
-            assert own[name] in (None, inspect.Parameter.empty)
-        elif isinstance(own[name], str):
-            assert own[name] == text
-        else:
-            assert own[name] == float(text)
+    for name, option in info["options"].items():
+        required = option["required"]
+        assert own[name] == (inspect.Parameter.empty if required else option["default"])
+
+
+def test_specs_say_what_an_option_takes():
+    options = medley._core.method_info("hmix")["options"]
+    assert {k: options["alpha"][k] for k in ("type", "default", "low", "above_low", "high")} == {
+        "type": "real", "default": 1.0, "low": 0.0, "above_low": True, "high": None,
+    }  # fmt: skip
+    assert options["beta"]["absent"] == "alpha" and options["beta"]["overridden_by"] == ["lam"]
+    assert options["placement"]["names"] == ["clipped", "inside", "wrap"]
+    assert options["placement"]["allowed"] == "clipped, inside or wrap"
+    common = medley._core.common_options()
+    assert common["mode"]["default"] == "sample" and common["pad"]["type"] == "integer"
+
+
+def test_flat_methods_take_any_size():
+    flat = [info["name"] for info in INFOS if info["flat"]]
+    for method in flat:
+        small, large = (medley.Mix(method, seed=1).plan(batch=4, size=side) for side in (4, 9))
+        assert small.entries == large.entries
+    assert flat == ["none", "mixup", "nmixup"]
 
 
 @pytest.mark.parametrize("method", [m for m in METHODS if m != "custom"])
@@ -246,8 +264,8 @@ def test_threads_share_a_mixer():
         (lambda: medley.Mix("cutmx"), ValueError, 'did you mean "cutmix"'),
         (lambda: medley.Mix("mixup", ratio=0.5), TypeError, "method mixup has no option ratio"),
         (lambda: medley.Mixup(rato=1), TypeError, "mixup has no option rato; it takes alpha"),
-        (lambda: medley.CutMix(placement="in"), ValueError, "one of clipped, inside, wrap, got"),
-        (lambda: medley.CutMix(lam=1.5), ValueError, r"lam must be in \[0, 1\] for method cutmix"),
+        (lambda: medley.CutMix(placement="in"), ValueError, "clipped, inside or wrap, got"),
+        (lambda: medley.CutMix(lam=1.5), ValueError, r"lam must be in \[0, 1\], got 1.5"),
         (lambda: medley.NMixup(n=2.5), TypeError, "n must be a whole number, got float"),
         (lambda: medley.NMixup(n=10**30), ValueError, r"n must be in \[2, 1024\]"),
         (lambda: medley.Mixup(no_self=1), TypeError, "no_self must be True or False, got int"),

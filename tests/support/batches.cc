@@ -267,8 +267,8 @@ std::string MixCase::describe() const {
       "case: {} mode {} pairing {} batch {} {}x{} from {}x{}x{}x{}, {} {} gap {} offset {} to {} "
       "{} gap "
       "{} offset {}, pad {} flip {}, normalise {}, threads {}, stores {}, blocks {}, seed {}",
-      policy.method, name_of(policy.mode), name_of(policy.pairing), request.batch, size.height,
-      size.width, in_shape.count, in_shape.channels, in_shape.height, in_shape.width,
+      policy.method.name(), name_of(policy.mode), name_of(policy.pairing), request.batch,
+      size.height, size.width, in_shape.count, in_shape.channels, in_shape.height, in_shape.width,
       name_of(in_dtype), name_of(in_layout), in_gap, in_offset, name_of(out_dtype),
       name_of(out_layout), out_gap, out_offset, policy.augment.pad, policy.augment.flip,
       !options.normalise.empty(), options.threads, static_cast<int>(options.stores),
@@ -284,20 +284,21 @@ MixCase random_case(std::uint64_t number) {
   constexpr std::array<std::int32_t, 15> kSides = {1,  2,  3,  5,  7,  8,  13, 16,
                                                    17, 31, 32, 33, 48, 64, 67};
   c.size = {pick(random, kSides), pick(random, kSides)};
-  c.policy.alpha = pick(random, std::array{0.2, 0.5, 1.0, 4.0});
+  c.policy.method.set_if_used("alpha", pick(random, std::array{0.2, 0.5, 1.0, 4.0}));
   if (random.below(3) == 0) {
-    c.policy.lam = pick(random, std::array{0.0, 0.25, 0.5, 0.65, 1.0});
-    if (get_method(c.policy.method).unbounded_lam && random.below(3) == 0) c.policy.lam = 1.5;
+    c.policy.method.set_if_used("lam", pick(random, std::array{0.0, 0.25, 0.5, 0.65, 1.0}));
+    if (c.policy.method.info().unbounded_lam() && random.below(3) == 0)
+      c.policy.method.set_if_used("lam", 1.5);
   }
   c.policy.prob = random.below(4) == 0 ? 0.5 : 1;
-  c.policy.placement = static_cast<Placement>(random.below(3));
-  c.policy.form = static_cast<Form>(random.below(3));
-  c.policy.ratio = pick(random, std::array{0.0, 0.3, 0.5, 0.75, 1.0});
-  if (random.below(4) == 0) c.policy.gamma = 0.7;
-  c.policy.n = static_cast<std::int32_t>(2 + random.below(4));
-  if (random.below(3) == 0) c.policy.power = 2.4;
-  c.policy.soft = random.below(2) == 0 ? 0.1 : 0;
-  c.policy.interpolation = static_cast<Interpolation>(random.below(2));
+  c.policy.method.set_if_used("placement", static_cast<Placement>(random.below(3)));
+  c.policy.method.set_if_used("form", static_cast<Form>(random.below(3)));
+  c.policy.method.set_if_used("ratio", pick(random, std::array{0.0, 0.3, 0.5, 0.75, 1.0}));
+  if (random.below(4) == 0) c.policy.method.set_if_used("gamma", 0.7);
+  c.policy.method.set_if_used("n", static_cast<std::int32_t>(2 + random.below(4)));
+  if (random.below(3) == 0) c.policy.method.set_if_used("power", 2.4);
+  c.policy.method.set_if_used("soft", random.below(2) == 0 ? 0.1 : 0);
+  c.policy.method.set_if_used("interpolation", static_cast<Interpolation>(random.below(2)));
   c.policy.label = static_cast<LabelRule>(random.below(2));
   c.policy.mode = static_cast<Mode>(random.below(3));
   c.policy.pairing = static_cast<Pairing>(random.below(4));
@@ -309,7 +310,7 @@ MixCase random_case(std::uint64_t number) {
     for (float& v : masks->values) {
       v = pick(random, std::array{0.0f, 1.0f, 0.3f, 0.75f, -0.5f, 1e-9f});
     }
-    c.policy.masks = masks;
+    c.policy.method.set_if_used("masks", masks);
   }
   c.request.batch = static_cast<std::int64_t>(1 + random.below(7));
   c.request.epoch = random.below(3);

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "core/rng.h"
 #include "medley/medley.h"
+#include "medley/random.h"
 
 namespace medley::test {
 

@@ -11,10 +11,10 @@ namespace {
 
 TEST(BetaLaw, HasTheIncompleteBetaFunction) {
   struct Fact {
-    double a, b, x, chance;
+    double a, b, x, probability;
   };
   // Hypergeometric series with 60 digits.
-  for (const auto& [a, b, x, chance] : {
+  for (const auto& [a, b, x, probability] : {
            Fact{1, 1e15, 1e-15, 0.63212055882855789},
            {0.3, 1e12, 1e-13, 0.54591284959175102},
            {5, 1e9, 3e-9, 0.18473675724055717},
@@ -30,7 +30,7 @@ TEST(BetaLaw, HasTheIncompleteBetaFunction) {
            {1e12, 2, 1 - 0x1p-40, 0.76900635251646359},
            {1e15, 1, 1 - 0x1p-50, 0.41140447690514075},
        }) {
-    EXPECT_NEAR(beta_cdf(a, b, x), chance, 1e-13 * chance) << a << " " << b << " " << x;
+    EXPECT_NEAR(beta_cdf(a, b, x), probability, 1e-13 * probability) << a << " " << b << " " << x;
   }
 }
 

@@ -30,7 +30,7 @@ struct Golden {
   std::vector<double> x = std::vector<double>(32);
   std::vector<double> y, scores, gradients;
   Glm model{Link::logistic, {0.8, -1.1, 0.5, 0.3}, 0};
-  MixPolicy policy{.method = "bernoulli", .alpha = 1, .label = LabelRule::drawn};
+  MixPolicy policy{.method = {"bernoulli", {{"alpha", 1}}}, .label = LabelRule::drawn};
   CoordinateMoments moments = coordinate_moments(effective_coefficients(policy, {1, 4}));
   Matrix covariance;
 
@@ -143,7 +143,7 @@ TEST(LinearBound, IsTheTrueAdversarialLossBelowTheMixedLoss) {
   EXPECT_THAT(bound.unmet, IsEmpty());
   EXPECT_TRUE(bound.is_adversarial);
   EXPECT_NEAR(bound.floor, expected["true_adversarial_at_eta_i"].get<double>(), kGolden);
-  const double exact = exact_loss(g.model, g.samples(), g.y, likely_masks(g.policy, {1, 4}));
+  const double exact = exact_loss(g.model, g.samples(), g.y, enumerate_masks(g.policy, {1, 4}));
   EXPECT_NEAR(exact, expected["exact_msda"].get<double>(), kGolden);
   EXPECT_GE(exact, bound.floor);
 }
@@ -151,8 +151,8 @@ TEST(LinearBound, IsTheTrueAdversarialLossBelowTheMixedLoss) {
 TEST(LinearBound, HoldsForAnyMeanAndMisclassifiedSamples) {
   Golden g;
   g.y[0] = 1 - g.y[0];
-  const MixPolicy uneven{
-      .method = "cutmix", .alpha = 0.7, .placement = Placement::inside, .label = LabelRule::drawn};
+  const MixPolicy uneven{.method = {"cutmix", {{"alpha", 0.7}, {"placement", Placement::inside}}},
+                         .label = LabelRule::drawn};
   for (const MixPolicy& policy : {g.policy, uneven}) {
     const auto moments = coordinate_moments(effective_coefficients(policy, {1, 4}));
     for (const Link link : {Link::logistic, Link::squared}) {
@@ -160,7 +160,8 @@ TEST(LinearBound, HoldsForAnyMeanAndMisclassifiedSamples) {
       const LinearBound bound = linear_adversarial_bound(g.model, g.samples(), g.y, moments);
       EXPECT_THAT(bound.unmet, IsEmpty());
       EXPECT_FALSE(bound.is_adversarial);
-      EXPECT_GE(exact_loss(g.model, g.samples(), g.y, likely_masks(policy, {1, 4})), bound.floor);
+      EXPECT_GE(exact_loss(g.model, g.samples(), g.y, enumerate_masks(policy, {1, 4})),
+                bound.floor);
     }
   }
 }
@@ -302,7 +303,7 @@ TEST(NMixup, OfTwoIsMixup) {
   EXPECT_NEAR(n.others_squares, n.others_squared, 1e-15);
   const Golden g;
   const LossTerms two = nmixup_loss(g.model, g.samples(), g.y, alpha);
-  const MixPolicy policy{.method = "mixup", .alpha = 0.7, .beta = 1.9};
+  const MixPolicy policy{.method = {"mixup", {{"alpha", 0.7}, {"beta", 1.9}}}};
   const LossTerms mixup = approximate_loss(
       g.model, g.samples(), g.y, coordinate_moments(effective_coefficients(policy, {1, 4})));
   EXPECT_NEAR(two.r1, mixup.r1, 1e-14);

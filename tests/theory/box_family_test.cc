@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "medley/theory/coefficients.h"
-#include "medley/theory/likely_masks.h"
+#include "medley/theory/enumerate_masks.h"
 
 namespace medley::theory {
 namespace {
@@ -42,20 +42,20 @@ TEST(PaperHmix, ResolvesRatiosNearOne) {
            {{4, 4}, 0.999, 1, realised, 0.3500527470921111, 0.3463154646408193},
            {{4, 4}, 0.9999999, 0.5, drawn, 0.4328683467531883, 0.4327498335897967},
        }) {
-    const MixPolicy policy{.method = "hmix",
-                           .alpha = alpha,
-                           .placement = Placement::inside,
-                           .form = Form::paper,
-                           .ratio = ratio,
+    const MixPolicy policy{.method = {"hmix",
+                                      {{"alpha", alpha},
+                                       {"placement", Placement::inside},
+                                       {"form", Form::paper},
+                                       {"ratio", ratio}}},
                            .label = label};
     const Corner corner = corner_of(policy, size);
     EXPECT_NEAR(corner.mean, mean, kIntegrated) << size.height << " " << ratio << " " << alpha;
     EXPECT_NEAR(corner.second, second, kIntegrated) << size.height << " " << ratio << " " << alpha;
     double listed = 0;
-    for (const LikelyMask& mask : likely_masks(policy, size)) {
+    for (const WeightedMask& mask : enumerate_masks(policy, size)) {
       const double q = 1 - mask.label_weight;
       const double n = 1 - mask.own[0];
-      listed += mask.chance * (q + n - 2 * q * n);
+      listed += mask.probability * (q + n - 2 * q * n);
     }
     EXPECT_NEAR(listed, mean, kIntegrated) << size.height << " " << ratio << " " << alpha;
   }
@@ -68,11 +68,8 @@ struct RatioFact {
 };
 
 void expect_corner(MixPolicy policy, const RatioFact& fact) {
-  policy.method = "hmix";
-  policy.alpha = fact.alpha;
-  policy.beta = fact.beta;
-  policy.gamma = fact.gamma;
-  policy.placement = Placement::inside;
+  policy.method.set("alpha", fact.alpha).set("beta", fact.beta).set("gamma", fact.gamma);
+  policy.method.set("placement", Placement::inside);
   const Corner corner = corner_of(policy, {fact.n, fact.n});
   SCOPED_TRACE(std::to_string(fact.n) + " alpha " + std::to_string(fact.alpha) + " gamma " +
                std::to_string(fact.gamma));
@@ -97,7 +94,7 @@ TEST(PaperHmix, ResolvesADrawnRatioAtOneLam) {
            {5, 0.5, 0.001, {0.027078073441555391, 0.015078952315077289}},
            {5, 1.3, 0.3, {0.47725515690931082, 0.27244412229636619}},
        }) {
-    MixPolicy policy{.lam = lam, .form = Form::paper};
+    const MixPolicy policy{.method = {"hmix", {{"lam", lam}, {"form", Form::paper}}}};
     SCOPED_TRACE(lam);
     expect_corner(policy, {n, 1, 1, gamma, corner});
   }
@@ -105,7 +102,8 @@ TEST(PaperHmix, ResolvesADrawnRatioAtOneLam) {
 
 TEST(PaperHmix, IntegratesOverLamAndRatio) {
   // Where gamma is 0.1 the ratio is 1 from 1 - 2^-53 on, as drawn.
-  const MixPolicy realised{.form = Form::paper, .label = LabelRule::realised};
+  const MixPolicy realised{.method = {"hmix", {{"form", Form::paper}}},
+                           .label = LabelRule::realised};
   for (const RatioFact& fact : {
            RatioFact{1, 1, 1, 0.5, {4.0 / 15, 2.0 / 15}},
            {1, 1, 1, 0.1, {0.20425729281957743, 0.10212864640978872}},
@@ -118,7 +116,7 @@ TEST(PaperHmix, IntegratesOverLamAndRatio) {
        }) {
     expect_corner(realised, fact);
   }
-  const MixPolicy drawn{.form = Form::paper, .label = LabelRule::drawn};
+  const MixPolicy drawn{.method = {"hmix", {{"form", Form::paper}}}, .label = LabelRule::drawn};
   expect_corner(drawn, {3, 1, 1, 0.5, {0.35581303894848358, 0.23518282203519719}});
   expect_corner(drawn, {3, 0.2, 0.2, 0.5, {0.16417643910427704, 0.10650273799721807}});
 }
@@ -133,7 +131,7 @@ TEST(CodeHmix, IntegratesOverLamAndRatio) {
            {2, 0.2, 3, 0.3, {0.089285714285714276, 0.047528913527849766}},
            {2, 1, 1, 20.3, {0.33333333333333333, 0.18062708353468776}},
        }) {
-    expect_corner({.form = Form::code}, fact);
+    expect_corner({.method = {"hmix", {{"form", Form::code}}}}, fact);
   }
 }
 
@@ -144,16 +142,16 @@ TEST(CodeHmix, ResolvesNarrowRatios) {
            {3, 1, 1, 1000, {0.33519923133801042, 0.18656480093133883}},
            {4, 1, 1, 100000, {0.34104926697415134, 0.18752087029119096}},
        }) {
-    expect_corner({.form = Form::code}, fact);
+    expect_corner({.method = {"hmix", {{"form", Form::code}}}}, fact);
   }
 }
 
 TEST(Hmix, WithARatioNarrowerThanNumbersHasTheRatioOfOneHalf) {
   for (const Form form : {Form::code, Form::paper}) {
-    MixPolicy policy{.method = "hmix", .form = form, .ratio = 0.5};
+    MixPolicy policy{.method = {"hmix", {{"form", form}, {"ratio", 0.5}}}};
     const std::vector<double> fixed = effective_coefficients(policy, {5, 3}).map();
     for (const double gamma : {1e20, 1e36}) {
-      policy.gamma = gamma;
+      policy.method.set("gamma", gamma);
       const std::vector<double> drawn = effective_coefficients(policy, {5, 3}).map();
       for (std::size_t i = 0; i < fixed.size(); ++i) {
         EXPECT_NEAR(drawn[i], fixed[i], kIntegrated) << gamma;

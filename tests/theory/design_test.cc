@@ -20,7 +20,7 @@ constexpr ImageSize kSize{8, 8};
 
 TEST(Design, SaysByHowMuchAProfileIsImpossible) {
   // Box masks do not have mean 1/2 at every pixel, so their coefficients cannot be had with it.
-  const MixPolicy cutmix{.method = "cutmix", .lam = 0.5, .placement = Placement::inside};
+  const MixPolicy cutmix{.method = {"cutmix", {{"lam", 0.5}, {"placement", Placement::inside}}}};
   const DesignTarget box{kSize, 0.5, coefficients(cutmix, kSize).matrix()};
   const Feasibility f = check_design(box);
   EXPECT_FALSE(f.feasible);
@@ -54,7 +54,8 @@ TEST(Design, SampledMasksHaveTheWantedMap) {
   ASSERT_TRUE(check_design(target).feasible);
   MixPolicy policy{.method = "gaussian-field"};
   const std::vector<double> nu(20, target.mean);
-  policy.design = std::make_shared<GaussianDesign>(GaussianDesign::dense(size, target.matrix, nu));
+  policy.method.set("design", std::make_shared<const GaussianDesign>(
+                                  GaussianDesign::dense(size, target.matrix, nu)));
   const MonteCarloMoments m = monte_carlo(policy, size, {.draws = 20000, .seed = 2});
   const std::vector<double> map = map_of(target);
   for (std::size_t i = 0; i < map.size(); ++i) {

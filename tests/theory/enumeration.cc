@@ -5,12 +5,13 @@
 #include <numeric>
 
 #include "plan/gaussian.h"
+#include "theory/options.h"
 
 namespace medley::test {
 namespace {
 
 struct Stretch {
-  double chance;
+  double probability;
   std::vector<int> covered;  // 0 or 1 per pixel
 };
 
@@ -37,40 +38,41 @@ std::vector<Stretch> stretches(int n, int side, Placement placement) {
   return list;
 }
 
-void finish(LikelyMask& mask) {
+void finish(WeightedMask& mask) {
   mask.realised =
       std::accumulate(mask.n.begin(), mask.n.end(), 0.0) / static_cast<double>(mask.n.size());
 }
 
 /// Of one row the box is a segment of the long axis.
 int side_of(const MixPolicy& policy, int n, ImageSize size) {
-  const double share = 1 - *policy.lam;
+  const double share = 1 - *lam_of(policy);
+  const auto ratio = option_of<double>(policy, "ratio", 1);
   if (size.one_row()) {
-    const double ratio = policy.method == "hmix" ? policy.ratio : 1;
     return n < size.pixels() ? 1 : static_cast<int>(n * share * ratio * (1 + 1e-12));
   }
-  if (policy.method != "hmix" || policy.ratio == 1) return side_of(n, share);
-  return static_cast<int>(n * (std::sqrt(share) * std::sqrt(policy.ratio)));
+  if (ratio == 1) return side_of(n, share);
+  return static_cast<int>(n * (std::sqrt(share) * std::sqrt(ratio)));
 }
 
 void add_boxes(const MixPolicy& policy, ImageSize size, double weight,
-               std::vector<LikelyMask>& masks) {
-  const double lam = *policy.lam;
+               std::vector<WeightedMask>& masks) {
+  const double lam = *lam_of(policy);
+  const auto placement = option_of<Placement>(policy, "placement");
   for (const Stretch& rows :
-       stretches(size.height, side_of(policy, size.height, size), policy.placement)) {
+       stretches(size.height, side_of(policy, size.height, size), placement)) {
     for (const Stretch& columns :
-         stretches(size.width, side_of(policy, size.width, size), policy.placement)) {
+         stretches(size.width, side_of(policy, size.width, size), placement)) {
       const double covered = std::accumulate(rows.covered.begin(), rows.covered.end(), 0.0) *
                              std::accumulate(columns.covered.begin(), columns.covered.end(), 0.0);
       const auto pixels = static_cast<double>(size.pixels());
       double outside = 1;
       if (policy.method == "hmix") {
-        const double rest = 1 - (1 - lam) * policy.ratio;
-        outside = policy.form == Form::paper ? (rest > 1e-15 ? lam / rest : 1)
-                  : covered < pixels         ? lam * pixels / (pixels - covered)
-                                             : 0;
+        const double rest = 1 - (1 - lam) * option_of<double>(policy, "ratio");
+        outside = option_of<Form>(policy, "form") == Form::paper ? (rest > 1e-15 ? lam / rest : 1)
+                  : covered < pixels                             ? lam * pixels / (pixels - covered)
+                                                                 : 0;
       }
-      LikelyMask mask{weight * rows.chance * columns.chance, {}, 0};
+      WeightedMask mask{weight * rows.probability * columns.probability, {}, 0};
       for (const int row : rows.covered) {
         for (const int column : columns.covered) {
           mask.n.push_back(row * column > 0 ? 1 : 1 - outside);
@@ -82,11 +84,11 @@ void add_boxes(const MixPolicy& policy, ImageSize size, double weight,
   }
 }
 
-void add_gaussians(const MixPolicy& policy, ImageSize size, std::vector<LikelyMask>& masks) {
+void add_gaussians(const MixPolicy& policy, ImageSize size, std::vector<WeightedMask>& masks) {
   constexpr double kPi = 3.14159265358979323846;
-  const double lam = *policy.lam;
+  const double lam = *lam_of(policy);
   const auto pixels = static_cast<double>(size.pixels());
-  const Form form = form_of(policy);
+  const auto form = option_of<Form>(policy, "form");
   for (std::int32_t cy = 0; cy < size.height; ++cy) {
     for (std::int32_t cx = 0; cx < size.width; ++cx) {
       const bool own = form == Form::code && lam < 0.5;
@@ -94,7 +96,7 @@ void add_gaussians(const MixPolicy& policy, ImageSize size, std::vector<LikelyMa
       const double tau = form != Form::calibrated ? size.one_row() ? share * share * pixels : share
                          : size.pixels() == 1     ? 1
                                                   : calibrate_tau(cy, cx, size, 1 - lam);
-      LikelyMask mask{1 / pixels, {}, 0};
+      WeightedMask mask{1 / pixels, {}, 0};
       for (std::int32_t y = 0; y < size.height; ++y) {
         for (std::int32_t x = 0; x < size.width; ++x) {
           const double d2 = (y - cy) * (y - cy) + (x - cx) * (x - cx);
@@ -109,14 +111,14 @@ void add_gaussians(const MixPolicy& policy, ImageSize size, std::vector<LikelyMa
   }
 }
 
-void add_bernoulli(double lam, ImageSize size, std::vector<LikelyMask>& masks) {
+void add_bernoulli(double lam, ImageSize size, std::vector<WeightedMask>& masks) {
   const auto pixels = static_cast<unsigned>(size.pixels());
   for (unsigned bits = 0; bits < 1u << pixels; ++bits) {
-    LikelyMask mask{1, {}, 0};
+    WeightedMask mask{1, {}, 0};
     for (unsigned i = 0; i < pixels; ++i) {
       const bool partner = (bits >> i & 1u) != 0;
       mask.n.push_back(partner ? 1 : 0);
-      mask.chance *= partner ? 1 - lam : lam;
+      mask.probability *= partner ? 1 - lam : lam;
     }
     finish(mask);
     masks.push_back(mask);
@@ -125,17 +127,18 @@ void add_bernoulli(double lam, ImageSize size, std::vector<LikelyMask>& masks) {
 
 }  // namespace
 
-std::vector<LikelyMask> all_masks(const MixPolicy& policy, ImageSize size) {
-  std::vector<LikelyMask> masks;
-  const double lam = *policy.lam;
+std::vector<WeightedMask> all_masks(const MixPolicy& policy, ImageSize size) {
+  std::vector<WeightedMask> masks;
+  const double lam = *lam_of(policy);
   const auto pixels = static_cast<std::size_t>(size.pixels());
   const auto flat = [&](double weight) {
     masks.push_back({weight, std::vector<double>(pixels, 1 - lam), 1 - lam});
   };
   if (policy.method == "mixup") flat(1);
-  if (policy.method == "stochastic") flat(policy.q_mix);
+  const auto q_mix = option_of<double>(policy, "q_mix");
+  if (policy.method == "stochastic") flat(q_mix);
   if (policy.method == "cutmix") add_boxes(policy, size, 1, masks);
-  if (policy.method == "stochastic") add_boxes(policy, size, 1 - policy.q_mix, masks);
+  if (policy.method == "stochastic") add_boxes(policy, size, 1 - q_mix, masks);
   if (policy.method == "hmix") add_boxes(policy, size, 1, masks);
   if (policy.method == "gmix") add_gaussians(policy, size, masks);
   if (policy.method == "bernoulli") add_bernoulli(lam, size, masks);
@@ -160,27 +163,27 @@ std::vector<double> Moments::map() const {
   return map;
 }
 
-Moments plain_moments(const std::vector<LikelyMask>& masks, ImageSize size) {
+Moments plain_moments(const std::vector<WeightedMask>& masks, ImageSize size) {
   const auto pixels = static_cast<std::size_t>(size.pixels());
   Moments result{size, std::vector<double>(pixels), std::vector<double>(pixels * pixels)};
-  for (const LikelyMask& mask : masks) {
+  for (const WeightedMask& mask : masks) {
     for (std::size_t j = 0; j < pixels; ++j) {
-      result.mean[j] += mask.chance * mask.n[j];
+      result.mean[j] += mask.probability * mask.n[j];
       for (std::size_t k = 0; k < pixels; ++k) {
-        result.second[j * pixels + k] += mask.chance * mask.n[j] * mask.n[k];
+        result.second[j * pixels + k] += mask.probability * mask.n[j] * mask.n[k];
       }
     }
   }
   return result;
 }
 
-Moments effective_moments(const std::vector<LikelyMask>& masks, ImageSize size, double share) {
-  // The effective mask keeps N with the chance of the own label and is 1 - N otherwise.
-  std::vector<LikelyMask> effective;
-  for (const LikelyMask& mask : masks) {
+Moments effective_moments(const std::vector<WeightedMask>& masks, ImageSize size, double share) {
+  // The effective mask keeps N with the probability of the own label and is 1 - N otherwise.
+  std::vector<WeightedMask> effective;
+  for (const WeightedMask& mask : masks) {
     const double q = share < 0 ? mask.realised : share;
-    effective.push_back({mask.chance * (1 - q), mask.n, 0});
-    LikelyMask swapped{mask.chance * q, mask.n, 0};
+    effective.push_back({mask.probability * (1 - q), mask.n, 0});
+    WeightedMask swapped{mask.probability * q, mask.n, 0};
     for (double& n : swapped.n) n = 1 - n;
     effective.push_back(swapped);
   }

@@ -84,11 +84,11 @@ struct Remainder {
 
   Remainder(double alpha, double slope) {
     const std::vector<double> x = {1, -1}, y = {1, 0};
-    const MixPolicy policy{.method = "mixup", .alpha = alpha};
+    const MixPolicy policy{.method = {"mixup", {{"alpha", alpha}}}};
     const Glm model{Link::logistic, {slope}, 0};
     const LossTerms terms = approximate_loss(
         model, {x, 2, 1}, y, coordinate_moments(effective_coefficients(policy, {1, 1})));
-    const double exact = exact_loss(model, {x, 2, 1}, y, likely_masks(policy, {1, 1}));
+    const double exact = exact_loss(model, {x, 2, 1}, y, enumerate_masks(policy, {1, 1}));
     left_out = exact - terms.approximate();
     share = left_out / (exact - terms.plain);
   }

@@ -2,6 +2,7 @@
 
 #include <fstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -46,26 +47,26 @@ void expect_map(const std::string& key, const MixPolicy& policy) {
 }
 
 TEST(GoldenMaps, OfFlatAndCutMasks) {
-  expect_map("mixup", {.method = "mixup", .lam = 0.5});
-  expect_map("bernoulli", {.method = "bernoulli", .lam = 0.5});
+  expect_map("mixup", {.method = {"mixup", {{"lam", 0.5}}}});
+  expect_map("bernoulli", {.method = {"bernoulli", {{"lam", 0.5}}}});
   for (const auto& [name, placement] : {std::pair("inside", Placement::inside),
                                         {"clipped", Placement::clipped},
                                         {"torus", Placement::wrap}}) {
     expect_map(std::string("cutmix_") + name,
-               {.method = "cutmix", .lam = 0.5, .placement = placement});
+               {.method = {"cutmix", {{"lam", 0.5}, {"placement", placement}}}});
     expect_map(std::string("stochastic_q0.5_") + name,
-               {.method = "stochastic", .lam = 0.5, .placement = placement});
+               {.method = {"stochastic", {{"lam", 0.5}, {"placement", placement}}}});
   }
 }
 
 TEST(GoldenMaps, OfHmix) {
   for (const auto& [name, ratio] : {std::pair("0.5", 0.5), {"0.7", 0.7}, {"0.75", 0.75}}) {
     const std::string key = std::string("hmix_r") + name;
-    MixPolicy policy{.method = "hmix", .lam = 0.5, .ratio = ratio};
+    MixPolicy policy{.method = {"hmix", {{"lam", 0.5}, {"ratio", ratio}}}};
     expect_map(key + "_clipped_official", policy);
-    policy.placement = Placement::inside;
+    policy.method.set("placement", Placement::inside);
     expect_map(key + "_inside_floor", policy);
-    policy.placement = Placement::wrap;
+    policy.method.set("placement", Placement::wrap);
     expect_map(key + "_torus_floor", policy);
     for (const auto& [where, placement] :
          {std::pair("inside", Placement::inside), {"torus", Placement::wrap}}) {
@@ -78,7 +79,7 @@ TEST(GoldenMaps, OfHmix) {
   }
   for (const auto& [name, gamma] : {std::pair("0.5", 0.5), {"1.0", 1.0}, {"0.001", 0.001}}) {
     const MixPolicy policy{
-        .method = "hmix", .lam = 0.5, .placement = Placement::inside, .gamma = gamma};
+        .method = {"hmix", {{"lam", 0.5}, {"placement", Placement::inside}, {"gamma", gamma}}}};
     const std::string key = std::string("hmix_rBeta_gamma") + name + "_inside_floor";
     SCOPED_TRACE(key);
     expect_map(coefficients(policy, kFigure).map(),
@@ -87,12 +88,12 @@ TEST(GoldenMaps, OfHmix) {
 }
 
 TEST(GoldenMaps, OfGmix) {
-  expect_map("gmix_paper_finite_grid", {.method = "gmix", .lam = 0.5, .form = Form::paper});
-  expect_map("gmix_official_lam_ge_half", {.method = "gmix", .lam = 0.5});
-  expect_map("gmix_calibrated", {.method = "gmix", .lam = 0.5, .form = Form::calibrated});
+  expect_map("gmix_paper_finite_grid", {.method = {"gmix", {{"lam", 0.5}, {"form", Form::paper}}}});
+  expect_map("gmix_official_lam_ge_half", {.method = {"gmix", {{"lam", 0.5}}}});
+  expect_map("gmix_calibrated", {.method = {"gmix", {{"lam", 0.5}, {"form", Form::calibrated}}}});
   // From below 1/2 the own image has the bump. The jump is at lam = 1/2 itself.
   const double below = 0.5 - 1e-15;
-  expect_map("gmix_official_lam_to_half_from_below", {.method = "gmix", .lam = below});
+  expect_map("gmix_official_lam_to_half_from_below", {.method = {"gmix", {{"lam", below}}}});
   for (const auto& [key, form] : {std::pair("gmix_paper_infinite_plane", Form::paper),
                                   {"gmix_official_infinite_plane", Form::code}}) {
     for (const auto& [at, value] : golden().at("displacement_maps").at(key).at("values").items()) {
@@ -108,14 +109,14 @@ MixPolicy policy_of(const Json& c) {
   MixPolicy policy;
   const std::string method = c.at("method");
   policy.method = method.substr(0, method.find('_'));
-  policy.form = method == "gmix_paper" ? Form::paper : Form::code;
+  policy.method.set_if_used("form", method == "gmix_paper" ? Form::paper : Form::code);
   if (c.contains("placement") && !c.at("placement").is_null()) {
-    policy.placement = placement_of(c.at("placement"));
+    policy.method.set("placement", placement_of(c.at("placement")));
   }
-  if (c.contains("r") && !c.at("r").is_null()) policy.ratio = c.at("r");
-  if (c.contains("lambda")) policy.lam = c.at("lambda").get<double>();
-  if (c.contains("alpha")) policy.alpha = c.at("alpha").get<double>();
-  if (c.contains("beta")) policy.beta = c.at("beta").get<double>();
+  if (c.contains("r") && !c.at("r").is_null()) policy.method.set("ratio", c.at("r").get<double>());
+  if (c.contains("lambda")) policy.method.set("lam", c.at("lambda").get<double>());
+  if (c.contains("alpha")) policy.method.set("alpha", c.at("alpha").get<double>());
+  if (c.contains("beta")) policy.method.set("beta", c.at("beta").get<double>());
   if (c.contains("label")) {
     policy.label = c.at("label") == "realised" ? LabelRule::realised : LabelRule::drawn;
   }
@@ -158,25 +159,18 @@ TEST(GoldenPoints, OfEffectiveCoefficients) {
 TEST(GoldenMaps, OfEffectiveCoefficients) {
   for (const auto& [law, alpha] : {std::pair("beta(1,1)", 1.0), {"beta(0.5,0.5)", 0.5}}) {
     const Json& maps = golden().at("theorem1_effective_displacement_maps_64").at(law);
-    MixPolicy policy{.method = "mixup",
-                     .alpha = alpha,
-                     .placement = Placement::inside,
-                     .label = LabelRule::drawn};
-    const auto check = [&](const char* key) {
+    const auto check = [&, a = alpha](const char* key, Method method) {
       SCOPED_TRACE(key);
+      method.set("alpha", a).set_if_used("placement", Placement::inside);
+      const MixPolicy policy{.method = std::move(method), .label = LabelRule::drawn};
       expect_map(effective_coefficients(policy, kFigure).map(), maps.at(key), kIntegrated);
     };
-    check("mixup");
-    policy.method = "bernoulli";
-    check("bernoulli");
-    policy.method = "cutmix";
-    check("cutmix_inside_label_lambda");
-    policy.method = "stochastic";
-    check("stochastic_q0.5_inside_label_lambda");
-    policy.method = "hmix";
-    check("hmix_r0.5_inside_label_lambda");
-    policy.ratio = 0.75;
-    check("hmix_r0.75_inside_label_lambda");
+    check("mixup", "mixup");
+    check("bernoulli", "bernoulli");
+    check("cutmix_inside_label_lambda", "cutmix");
+    check("stochastic_q0.5_inside_label_lambda", "stochastic");
+    check("hmix_r0.5_inside_label_lambda", "hmix");
+    check("hmix_r0.75_inside_label_lambda", {"hmix", {{"ratio", 0.75}}});
   }
 }
 

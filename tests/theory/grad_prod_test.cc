@@ -10,8 +10,8 @@
 #include <hwy/targets.h>
 #include <nlohmann/json.hpp>
 
-#include "core/rng.h"
 #include "medley/error.h"
+#include "medley/random.h"
 
 namespace medley::theory {
 namespace {

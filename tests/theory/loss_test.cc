@@ -8,10 +8,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/rng.h"
 #include "medley/error.h"
+#include "medley/random.h"
 #include "medley/theory/beta_law.h"
 #include "plan/box.h"
+#include "theory/options.h"
 
 namespace medley::theory {
 namespace {
@@ -35,24 +36,21 @@ std::vector<MixPolicy> policies() {
     list.push_back({.method = "mixup", .label = label});
     list.push_back({.method = "bernoulli", .label = label});
     for (const Placement placement : {Placement::inside, Placement::clipped, Placement::wrap}) {
-      list.push_back({.method = "cutmix", .placement = placement, .label = label});
-      list.push_back({.method = "stochastic", .prob = 0.8, .placement = placement, .label = label});
-      list.push_back({.method = "hmix", .placement = placement, .label = label});
+      list.push_back({.method = {"cutmix", {{"placement", placement}}}, .label = label});
+      list.push_back(
+          {.method = {"stochastic", {{"placement", placement}}}, .prob = 0.8, .label = label});
+      list.push_back({.method = {"hmix", {{"placement", placement}}}, .label = label});
     }
-    list.push_back({.method = "hmix", .form = Form::paper, .label = label});
+    list.push_back({.method = {"hmix", {{"form", Form::paper}}}, .label = label});
     for (const Form form : {Form::code, Form::paper, Form::calibrated}) {
-      list.push_back({.method = "gmix", .form = form, .label = label});
+      list.push_back({.method = {"gmix", {{"form", form}}}, .label = label});
     }
-    list.push_back({.method = "gmix", .lam = 0.3, .label = label});
-    list.push_back({.method = "gmix", .lam = 0.7, .form = Form::paper, .label = label});
-    list.push_back({.method = "gmix", .lam = 0.6, .form = Form::calibrated, .label = label});
+    list.push_back({.method = {"gmix", {{"lam", 0.3}}}, .label = label});
+    list.push_back({.method = {"gmix", {{"lam", 0.7}, {"form", Form::paper}}}, .label = label});
+    list.push_back(
+        {.method = {"gmix", {{"lam", 0.6}, {"form", Form::calibrated}}}, .label = label});
   }
   return list;
-}
-
-std::string name(const MixPolicy& p) {
-  return p.method + " " + std::string(name_of(p.placement)) + " " +
-         std::string(name_of(form_of(p))) + " " + std::string(name_of(p.label));
 }
 
 TEST(ApproximateLoss, IsExactForSquaredLossAndLinearScores) {
@@ -63,8 +61,8 @@ TEST(ApproximateLoss, IsExactForSquaredLossAndLinearScores) {
   const Glm model{Link::squared, normals(12, 3), 0.4};
   const Samples samples{x, 6, 12};
   for (const MixPolicy& policy : policies()) {
-    SCOPED_TRACE(name(policy));
-    const double exact = exact_loss(model, samples, y, likely_masks(policy, size));
+    SCOPED_TRACE(test::described(policy));
+    const double exact = exact_loss(model, samples, y, enumerate_masks(policy, size));
     const double approximate =
         approximate_loss(model, samples, y,
                          coordinate_moments(effective_coefficients(policy, size)))
@@ -73,18 +71,18 @@ TEST(ApproximateLoss, IsExactForSquaredLossAndLinearScores) {
   }
 }
 
-TEST(LikelyMasks, AreALawWithTheCoefficients) {
+TEST(EnumerateMasks, AreALawWithTheCoefficients) {
   const ImageSize size{4, 3};
   for (const MixPolicy& policy : policies()) {
-    SCOPED_TRACE(name(policy));
+    SCOPED_TRACE(test::described(policy));
     double total = 0;
     std::vector<double> nu(12);
-    for (const LikelyMask& mask : likely_masks(policy, size)) {
-      total += mask.chance;
+    for (const WeightedMask& mask : enumerate_masks(policy, size)) {
+      total += mask.probability;
       for (std::size_t j = 0; j < 12; ++j) {
         const double q = 1 - mask.label_weight;
         const double n = 1 - mask.own[j];
-        nu[j] += mask.chance * (q + n - 2 * q * n);
+        nu[j] += mask.probability * (q + n - 2 * q * n);
       }
     }
     EXPECT_NEAR(total, 1, 1e-12);
@@ -93,44 +91,44 @@ TEST(LikelyMasks, AreALawWithTheCoefficients) {
   }
 }
 
-TEST(LikelyMasks, HaveTheFullBoxesOfTinyLams) {
-  const MixPolicy policy{.method = "cutmix", .alpha = 0.05, .placement = Placement::inside};
+TEST(EnumerateMasks, HaveTheFullBoxesOfTinyLams) {
+  const MixPolicy policy{.method = {"cutmix", {{"alpha", 0.05}, {"placement", Placement::inside}}}};
   double full = 0;
-  for (const LikelyMask& mask : likely_masks(policy, {4, 4})) {
-    if (std::ranges::max(mask.own) == 0) full += mask.chance;
+  for (const WeightedMask& mask : enumerate_masks(policy, {4, 4})) {
+    if (std::ranges::max(mask.own) == 0) full += mask.probability;
   }
   // The tolerance is rounded when it is added to 1.
   EXPECT_NEAR(full, beta_cdf(0.05, 0.05, kAreaTolerance), 1e-6);
 }
 
-TEST(LikelyMasks, OfBernoulliSumToOneForAnyAlpha) {
+TEST(EnumerateMasks, OfBernoulliSumToOneForAnyAlpha) {
   const ImageSize size{2, 3};
   for (const double alpha : {1e-3, 1.0, 1e6, 1e10, 1e14, 1e200}) {
     double total = 0;
     double mean = 0;
-    for (const LikelyMask& mask :
-         likely_masks({.method = "bernoulli", .alpha = alpha, .beta = 3 * alpha}, size)) {
-      total += mask.chance;
-      mean += mask.chance * mask.own[0];
+    for (const WeightedMask& mask : enumerate_masks(
+             {.method = {"bernoulli", {{"alpha", alpha}, {"beta", 3 * alpha}}}}, size)) {
+      total += mask.probability;
+      mean += mask.probability * mask.own[0];
     }
     EXPECT_NEAR(total, 1, 1e-14) << alpha;
     EXPECT_NEAR(mean, 0.25, 1e-14) << alpha;
   }
 }
 
-TEST(LikelyMasks, OfGmixHaveNoKernelWhereLamIsRoundedToZero) {
-  // Lams below e^-708 are drawn as 0: a chance of x^alpha / (alpha B(alpha, alpha)).
+TEST(EnumerateMasks, OfGmixHaveNoKernelWhereLamIsRoundedToZero) {
+  // Lams below e^-708 are drawn as 0: a probability of x^alpha / (alpha B(alpha, alpha)).
   for (const double alpha : {0.001, 0.01, 0.018}) {
     double none = 0;
     double total = 0;
-    const MixPolicy policy{.method = "gmix", .alpha = alpha, .form = Form::code};
-    for (const LikelyMask& mask : likely_masks(policy, {2, 3})) {
-      total += mask.chance;
-      if (std::ranges::max(mask.own) == 0) none += mask.chance;
+    const MixPolicy policy{.method = {"gmix", {{"alpha", alpha}, {"form", Form::code}}}};
+    for (const WeightedMask& mask : enumerate_masks(policy, {2, 3})) {
+      total += mask.probability;
+      if (std::ranges::max(mask.own) == 0) none += mask.probability;
     }
-    const double chance =
+    const double probability =
         std::exp(-708 * alpha + std::lgamma(2 * alpha) - 2 * std::lgamma(alpha) - std::log(alpha));
-    EXPECT_NEAR(none, chance, 1e-12) << alpha;
+    EXPECT_NEAR(none, probability, 1e-12) << alpha;
     EXPECT_NEAR(total, 1, 1e-12) << alpha;
   }
 }
@@ -141,7 +139,7 @@ TEST(ApproximateLoss, GradientIsTheDerivative) {
   const Samples samples{x, 5, 4};
   const MixPolicy policy{.method = "cutmix"};
   const CoordinateMoments moments = coordinate_moments(effective_coefficients(policy, {2, 2}));
-  const auto masks = likely_masks(policy, {2, 2});
+  const auto masks = enumerate_masks(policy, {2, 2});
   Glm model{Link::logistic, normals(4, 5), 0.2};
   std::vector<double> approximate(5), exact(5);
   (void)approximate_loss(model, samples, y, moments, approximate);
@@ -168,7 +166,7 @@ TEST(Coefficients, QuadraticFormNeedsNoMatrix) {
   list.push_back({.method = "gmix"});
   list.push_back({.method = "gaussian-field"});
   for (const MixPolicy& policy : list) {
-    SCOPED_TRACE(name(policy));
+    SCOPED_TRACE(test::described(policy));
     const MaskMoments m = effective_coefficients(policy, size);
     const std::vector<double> a = m.matrix();
     double sum = 0;
@@ -201,17 +199,17 @@ TEST(Loss, RefusesWhatDoesNotFit) {
       ThrowsMessage<InvalidArgument>(HasSubstr("finite")));
   EXPECT_THAT(
       [] {
-        (void)likely_masks({.method = "bernoulli"}, {5, 5});
+        (void)enumerate_masks({.method = "bernoulli"}, {5, 5});
       },
       ThrowsMessage<InvalidArgument>(HasSubstr("at most 20 pixels")));
   EXPECT_THAT(
       [] {
-        (void)likely_masks({.method = "fmix"}, {5, 5});
+        (void)enumerate_masks({.method = "fmix"}, {5, 5});
       },
       ThrowsMessage<InvalidArgument>(HasSubstr("cannot be listed")));
   EXPECT_THAT(
       [] {
-        (void)likely_masks({.method = "cutmix"}, {50, 50}, 100);
+        (void)enumerate_masks({.method = "cutmix"}, {50, 50}, 100);
       },
       ThrowsMessage<InvalidArgument>(HasSubstr("more than 100 masks")));
 }

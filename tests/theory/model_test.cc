@@ -67,9 +67,9 @@ struct Golden {
   Json file = Json::parse(std::ifstream(MEDLEY_TEST_DATA "/multiclass.json"));
   std::vector<double> x;
   std::vector<double> labels;
-  MixPolicy policy{
-      .method = "cutmix", .alpha = 1, .placement = Placement::inside, .label = LabelRule::drawn};
-  std::vector<LikelyMask> masks = for_channels(likely_masks(policy, {3, 3}), 2);
+  MixPolicy policy{.method = {"cutmix", {{"alpha", 1}, {"placement", Placement::inside}}},
+                   .label = LabelRule::drawn};
+  std::vector<WeightedMask> masks = for_channels(enumerate_masks(policy, {3, 3}), 2);
 
   Golden() {
     for (int a = 0; a < 5; ++a) {
@@ -133,7 +133,7 @@ TEST(Model, TakesMasksOfAllCoordinates) {
   const Golden golden;
   const Network model(true);
   for (const std::size_t weights : {0u, 9u}) {
-    const std::vector<LikelyMask> masks = {{1, std::vector<double>(weights, 0.5), 0.5}};
+    const std::vector<WeightedMask> masks = {{1, std::vector<double>(weights, 0.5), 0.5}};
     const std::string text = "masks must have 18 weights, got " + std::to_string(weights);
     EXPECT_THAT([&] { (void)exact_loss(model, golden.samples(), golden.labels, masks); },
                 ThrowsMessage<InvalidArgument>(HasSubstr(text)));

@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <unistd.h>
@@ -41,7 +42,7 @@ Recipe plain_recipe(std::int64_t batch) {
   recipe.batch = batch;
   recipe.flip = 0;
   recipe.mean = {0};
-  recipe.stddev = {1.0 / 255};  // values stay as they are
+  recipe.std = {1.0 / 255};  // values stay as they are
   return recipe;
 }
 
@@ -86,7 +87,7 @@ TEST(BatchLoader, PlainImagesAreOnlyNormalised) {
   const ImageSet set = numbered_images(5);
   Recipe recipe = plain_recipe(5);
   recipe.mean = {0.5};
-  recipe.stddev = {0.25};
+  recipe.std = {0.25};
   BatchLoader loader(set, recipe, 0, 1);
   std::vector<float> batch(2 * 16);
   const std::vector<std::int64_t> numbers = {3, 4};
@@ -111,6 +112,50 @@ TEST(BatchLoader, LabelsBelongToTheImages) {
   }
 }
 
+TEST(BatchLoader, KeepsRulesOfClasses) {
+  const ImageSet set = numbered_images(24);
+  for (const ClassRule rule : {ClassRule::same, ClassRule::other}) {
+    Recipe recipe = plain_recipe(12);
+    recipe.mix.method = "cutmix";
+    recipe.mix.classes = rule;
+    BatchLoader loader(set, recipe, 1, 1);
+    const std::vector<std::int64_t> order = loader.order(0);
+    std::int64_t mixed = 0;
+    for (const MixEntry& entry : loader.plan(0, 1, order).entries) {
+      if (entry.own.index == entry.partner.index) continue;
+      const bool same = entry.own.index % 3 == entry.partner.index % 3;
+      EXPECT_EQ(same, rule == ClassRule::same);
+      ++mixed;
+    }
+    EXPECT_GT(mixed, 6);
+  }
+}
+
+TEST(BatchLoader, MixesByMasksOfOnesOwn) {
+  const ImageSet set = numbered_images(8);
+  MaskSet masks{{4, 4}, std::vector<float>(16, 0)};
+  masks.values[5] = 1;  // one pixel of the own image
+  Recipe recipe = plain_recipe(8);
+  recipe.mix.method = {"custom", {{"masks", std::make_shared<const MaskSet>(masks)}}};
+  BatchLoader loader(set, recipe, 1, 1);
+  const std::vector<std::int64_t> order = loader.order(0);
+  const std::vector<float> batch = load_all(loader, 0);
+  const MixPlan plan = loader.plan(0, 0, order);
+  for (std::size_t i = 0; i < 8; ++i) {
+    EXPECT_EQ(batch[16 * i + 5], static_cast<float>(plan.entries[i].own.index));
+    EXPECT_EQ(batch[16 * i], static_cast<float>(plan.entries[i].partner.index));
+  }
+  const ImageSet other = [] {
+    ImageSet wide = numbered_images(4);
+    wide.shape = {8, 1, 4, 2};
+    wide.labels.resize(8);
+    return wide;
+  }();
+  EXPECT_THAT([&] { BatchLoader(other, recipe, 1, 1); },
+              testing::ThrowsMessage<InvalidArgument>(
+                  testing::HasSubstr("masks must have the size of the images, 4x2, got 4x4")));
+}
+
 /// Twelve pictures of 16x16 in files, and the same in memory.
 class FileLoader : public testing::Test {
  protected:
@@ -129,7 +174,7 @@ class FileLoader : public testing::Test {
     recipe_.batch = 5;
     recipe_.image_size = 16;
     recipe_.test_resize = 16;
-    recipe_.crop_area = recipe_.crop_aspect = 1;  // the whole picture
+    recipe_.crop_area.least = recipe_.crop_aspect = 1;  // the whole picture
     recipe_.flip = 0.5;
     recipe_.mix.method = "hmix";
   }
@@ -166,7 +211,7 @@ TEST_F(FileLoader, GivesWhatMemoryGives) {
 }
 
 TEST_F(FileLoader, DependsOnSeedEpochAndStepAlone) {
-  recipe_.crop_area = 0.3;
+  recipe_.crop_area.least = 0.3;
   recipe_.crop_aspect = 1.5;
   const ImageSet set = files();
   BatchLoader loader(set, recipe_, 3, 3);

@@ -185,7 +185,7 @@ TEST(ResultTables, AreJson) {
 TEST(ResultTables, JoinSeedsOfOtherDraws) {
   RunResult older = made_up_result("wrn28-2", "gmix", 1, 73);
   older.recipe.draws = kFirstDrawsVersion;
-  older.recipe.mix.form = Form::code;  // as recipes used to say
+  older.recipe.mix.method.set("form", Form::code);  // as recipes used to say
   const RunResult newer = made_up_result("wrn28-2", "gmix", 2, 74);
   EXPECT_EQ(tabulate({{"a.json", older}, {"b.json", newer}}).at(0).rows.at(0).seeds.size(), 2u);
 }
@@ -203,7 +203,7 @@ TEST(ResultTables, RefuseWhatDoesNotBelongTogether) {
   RunResult other = result;
   other.seed = 2;
   other.recipe.lr = 0.1;
-  refused(other, "different recipes for wrn28-2 none");
+  refused(other, "different recipes for wrn28-2 none (lr 0.2 and 0.1)");
   other.recipe = result.recipe;
   other.weights = "0123456789abcdef";
   refused(other, "start from different weights for wrn28-2 none");

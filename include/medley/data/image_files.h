@@ -51,12 +51,13 @@ class ImageFiles {
   std::unique_ptr<Impl> impl_;
 };
 
-/// A crop that shows `least_area` to all of a picture, with sides of a ratio of 1/aspect to aspect
-/// (uniform on a logarithmic scale), as networks on photographs are trained. The same seed, epoch
-/// and picture give the same crop.
+/// A crop that shows `least_area` to `most_area` of a picture, with sides of a ratio of 1/aspect to
+/// aspect (uniform on a logarithmic scale), as networks on photographs are trained. The same seed,
+/// epoch and picture give the same crop.
 struct RandomCrop {
   double least_area = 0.08;
   double aspect = 4.0 / 3;
+  double most_area = 1;
 
   [[nodiscard]] PixelBox box(ImageSize whole, std::uint64_t seed, std::uint64_t epoch,
                              std::int64_t picture) const;

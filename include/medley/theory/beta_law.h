@@ -4,10 +4,10 @@
 
 namespace medley::theory {
 
-/// The regularised incomplete Beta function: the chance that Beta(a, b) is below x. a, b > 0, x in
-/// [0, 1]; exact to about 1e-13. Where a + b > 1e9 and both are above 1e6 it is that of the normal
-/// law instead, which is off by up to 0.13 / sqrt(min(a, b)): 1e-4 where one is far smaller than
-/// the other, and less than 1e-9 for a = b.
+/// The regularised incomplete Beta function: the probability that Beta(a, b) is below x. a, b > 0,
+/// x in [0, 1]; exact to about 1e-13. Where a + b > 1e9 and both are above 1e6 it is that of the
+/// normal law instead, which is off by up to 0.13 / sqrt(min(a, b)): 1e-4 where one is far smaller
+/// than the other, and less than 1e-9 for a = b.
 [[nodiscard]] double beta_cdf(double a, double b, double x);
 
 /// E[lam^power; lo <= lam < hi] for lam ~ Beta(a, b), as exact as the incomplete Beta functions

@@ -59,7 +59,7 @@ struct GeneralisationBound {
   double trace = 0;  ///< of (Sigma^M)^+ Sigma
   std::int64_t rank = 0;
   double complexity = 0;  ///< bound on the Rademacher complexity
-  double gap = 0;         ///< expected minus training loss, with chance 1 - delta
+  double gap = 0;         ///< expected minus training loss, with probability 1 - delta
   std::vector<std::string> unmet;
 };
 

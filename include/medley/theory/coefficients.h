@@ -53,8 +53,8 @@ class MaskMoments {
 
 /// Whether the moments of a policy's masks, or of its effective masks, are known in closed form.
 /// Those of fmix, custom masks and designs are not, nor the effective ones of resizemix without a
-/// fixed lam: `monte_carlo` estimates them. Throws InvalidArgument for effective masks of nmixup,
-/// which has none.
+/// fixed lam: `monte_carlo` estimates them. Throws InvalidArgument for effective masks of more than
+/// two images, of which there are none.
 [[nodiscard]] bool has_closed_form(const MixPolicy& policy, bool effective);
 
 /// The regularisation coefficients a_jk(lam) = E[N_j N_k | lam] of a policy at its fixed `lam`, and

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "medley/theory/coefficients.h"
-#include "medley/theory/likely_masks.h"
+#include "medley/theory/enumerate_masks.h"
 
 namespace medley::theory {
 
@@ -71,6 +71,7 @@ struct Glm {
 /// The mixed loss itself: all ordered pairs, every mask of the list. O(m^2) per mask. Masks have a
 /// weight per coordinate; see above for `gradient`.
 [[nodiscard]] double exact_loss(const Glm& model, const Samples& samples, std::span<const double> y,
-                                std::span<const LikelyMask> masks, std::span<double> gradient = {});
+                                std::span<const WeightedMask> masks,
+                                std::span<double> gradient = {});
 
 }  // namespace medley::theory

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "medley/policy.h"
-#include "medley/theory/likely_masks.h"
+#include "medley/theory/enumerate_masks.h"
 #include "medley/theory/loss.h"
 
 namespace medley::theory {
@@ -33,12 +33,13 @@ class Model {
 /// The mixed loss over all ordered pairs and every mask of the list; masks have a weight per
 /// coordinate. m^2 * masks evaluations of the model.
 [[nodiscard]] double exact_loss(const Model& model, const Samples& samples,
-                                std::span<const double> labels, std::span<const LikelyMask> masks);
+                                std::span<const double> labels,
+                                std::span<const WeightedMask> masks);
 
 /// The expansion, exact in data and masks: both branches of every mask for every pair.
 [[nodiscard]] LossTerms approximate_loss(const Model& model, const Samples& samples,
                                          std::span<const double> labels,
-                                         std::span<const LikelyMask> masks);
+                                         std::span<const WeightedMask> masks);
 
 struct LossEstimate {
   LossTerms terms;
@@ -53,7 +54,7 @@ struct LossEstimate {
                                          ImageSize size, std::int64_t draws, std::uint64_t seed);
 
 /// Repeats the weights of every mask for `channels` channels.
-[[nodiscard]] std::vector<LikelyMask> for_channels(std::vector<LikelyMask> masks,
-                                                   std::int32_t channels);
+[[nodiscard]] std::vector<WeightedMask> for_channels(std::vector<WeightedMask> masks,
+                                                     std::int32_t channels);
 
 }  // namespace medley::theory

@@ -33,7 +33,7 @@ class TwoMoons {
  private:
   std::vector<double> x_;
   std::vector<double> y_;
-  std::vector<LikelyMask> masks_;
+  std::vector<WeightedMask> masks_;
   CoordinateMoments moments_;
 };
 

@@ -51,7 +51,7 @@ struct RunResult {
   std::vector<EpochMetrics> metrics;  ///< of all epochs
 
   [[nodiscard]] const std::string& model() const noexcept { return recipe.model; }
-  [[nodiscard]] const std::string& method() const noexcept { return recipe.mix.method; }
+  [[nodiscard]] const std::string& method() const noexcept { return recipe.mix.method.info().name; }
   [[nodiscard]] double seconds() const noexcept;  ///< of all epochs
 };
 

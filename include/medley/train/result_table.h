@@ -40,6 +40,9 @@ struct EpochAccuracy {
 [[nodiscard]] std::vector<EpochAccuracy> mean_accuracy(
     const std::vector<std::vector<EpochMetrics>>& runs);
 
+/// The methods that the paper compares, in its order.
+[[nodiscard]] std::span<const std::string_view> paper_methods() noexcept;
+
 /// The paper's CIFAR-100 accuracy (mean of three runs), where it has that cell.
 [[nodiscard]] std::optional<double> paper_accuracy(std::string_view model, std::string_view method);
 

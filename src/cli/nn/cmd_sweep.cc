@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "cli/console.h"
@@ -45,7 +46,7 @@ struct SweepCommand {
   std::vector<std::string> models;
   std::int64_t parallel = 1;
   std::int64_t checkpoint_epochs = 1;
-  std::vector<std::string> methods = {"none", "mixup", "cutmix", "stochastic", "hmix", "gmix"};
+  std::vector<std::string> methods = {paper_methods().begin(), paper_methods().end()};
   std::vector<std::uint64_t> seeds = {1};
   std::string out;
   TableFormat format = TableFormat::text;
@@ -159,7 +160,7 @@ void check(const SweepCommand& command, nn::TrainOptions common) {
     throw InvalidArgument("a sweep needs at least one method and one seed");
   }
   for (const std::string& method : command.methods) {
-    common.recipe.mix.method = method;
+    choose_method(common.recipe, method);
     nn::check_options(common);
   }
   for (const std::string& model : command.models) nn::check_model(model);
@@ -259,7 +260,7 @@ Command add_sweep(CLI::App& program) {
       ->group("Data");
   app->add_option("--methods", command->methods, "methods, separated by commas")
       ->delimiter(',')
-      ->default_str("none,mixup,cutmix,stochastic,hmix,gmix")
+      ->default_str(fmt::format("{}", fmt::join(command->methods, ",")))
       ->group("Grid");
   app->add_option("--models", command->models,
                   "networks, separated by commas, instead of the recipe's")

@@ -112,11 +112,12 @@ int run(TrainCommand& command) {
   options.checkpoint_epochs = command.checkpoints.epochs;
   options.checkpoint_minutes = command.checkpoints.minutes;
   nn::check_options(options);
-  command.recipe.note_unused({options.recipe.mix.method}, command.output.quiet);
+  const std::string method(options.recipe.mix.method.name());
+  command.recipe.note_unused({method}, command.output.quiet);
   command.recipe.note_test_resize(options.recipe, command.data, command.output.quiet);
   const ImageData data = command.data.open();
   using Lines = TrainConsole::Lines;
-  TrainConsole console(options.recipe.mix.method, options.recipe.epochs,
+  TrainConsole console(method, options.recipe.epochs,
                        command.output.json ? Lines::json : Lines::text, command.output.quiet);
   watch_interrupts();
   const nn::TrainResult result = nn::train(data, options, console);

@@ -63,7 +63,7 @@ void train(std::size_t number, GridRun& run, const GridOptions& grid, const Imag
            SweepProgress& progress, const std::atomic<bool>& stop) {
   nn::TrainOptions options = grid.common;
   if (!run.model.empty()) options.recipe.model = run.model;
-  options.recipe.mix.method = run.method;
+  choose_method(options.recipe, run.method);
   options.seed = run.seed;
   const std::string prefix = run.model.empty() ? "" : run.model + "-";
   options.out /= fmt::format("{}{}-seed{}", prefix, run.method, run.seed);

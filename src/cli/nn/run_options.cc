@@ -20,12 +20,6 @@ namespace {
 constexpr std::array<std::string_view, 3> kDevices = {"auto", "cpu", "cuda"};
 constexpr std::array<std::string_view, 3> kTableFormats = {"text", "csv", "markdown"};
 
-std::string option_of(std::string_view field) {
-  std::string name = "--" + std::string(field);
-  std::ranges::replace(name, '_', '-');
-  return name;
-}
-
 void keep_first(ImageSet& images, std::optional<std::int64_t> count, std::string_view option,
                 const std::vector<std::string>& classes) {
   if (!count) return;
@@ -139,14 +133,33 @@ void RecipeOptions::add_to(CLI::App& app, std::string_view without) {
                  fmt::format("{} or a JSON file; options below change it", names))
       ->default_str(name_)
       ->group("Recipe");
-  for (const RecipeField& field : recipe_fields()) {
+  for (const OptionSpec& field : recipe_options()) {
     if (field.name == "name" || field.name == without) continue;
-    std::string help(field.help);
-    if (field.name == "model") help += fmt::format(": {}", fmt::join(nn::model_names(), ", "));
-    app.add_option(option_of(field.name), fields_[std::string(field.name)], help)
-        ->type_name(field.form)
-        ->group("Recipe");
+    add_field(app, field)->group("Recipe");
   }
+  for (const auto& [old, name] : {std::pair{"--optimiser", "optimizer"}, {"--stddev", "std"}}) {
+    add_field(app, *find_option(recipe_options(), name), old)->group("");  // not in the help
+  }
+  methods_.add_to(app, "Options of methods");
+}
+
+CLI::Option* RecipeOptions::add_field(CLI::App& app, const OptionSpec& field, std::string flag) {
+  const auto given = [this, name = field.name](const std::string& text) { fields_[name] = text; };
+  if (flag.empty()) flag = flag_of(field.name);
+  CLI::Option* option = nullptr;
+  if (field.type == OptionType::flag) {  // recipes may have it, so that it can be taken back
+    option = app.add_option_function<std::string>(
+                    flag, [given](const std::string& text) { given(text.empty() ? "true" : text); },
+                    field.help)
+                 ->expected(0, 1)
+                 ->type_name(value_syntax(field));
+  } else {
+    option = add_flag_of(app, field, given, flag);
+  }
+  if (field.name == "model") {
+    option->description(fmt::format("{}: {}", field.help, fmt::join(nn::model_names(), ", ")));
+  }
+  return option->default_str("");  // that of the recipe
 }
 
 void RecipeOptions::start_from(const std::filesystem::path& file) {
@@ -159,9 +172,14 @@ Recipe RecipeOptions::recipe() const {
   Recipe recipe = find_recipe(name_);
   if (of_run_) recipe.draws = kDrawsVersion;  // the trainer compares them with those of the run
   const std::int64_t epochs = recipe.epochs;
-  for (const auto& [field, value] : fields_) {
-    if (given(field)) set_field(recipe, field, value);
+  for (const auto& [field, text] : fields_) set_field(recipe, field, text);
+  for (const auto& [option, texts] : methods_.texts()) {
+    if (texts.empty()) continue;
+    set_field(recipe, option, texts.back());
+    const auto files = recipe.files.find(option);
+    if (files != recipe.files.end()) files->second.paths = texts;
   }
+  read_files(recipe, value_of_texts);
   if (!given("eval_every") && recipe.epochs > 0) {  // as many scores as the recipe has
     const double share = static_cast<double>(recipe.epochs) / static_cast<double>(epochs);
     recipe.eval_every = std::max<std::int64_t>(
@@ -185,24 +203,12 @@ void RecipeOptions::note_test_resize(const Recipe& recipe, const DataOptions& da
 }
 
 bool RecipeOptions::given(std::string_view field) const {
-  return app_->count(option_of(field)) > 0;
+  return fields_.contains(field) || (field == "recipe" && app_->count("--recipe") > 0);
 }
 
 void RecipeOptions::note_unused(const std::vector<std::string>& chosen, bool quiet) const {
-  for (const auto& entry : fields_) {
-    const std::string& field = entry.first;
-    const auto uses = [&](const MethodInfo* method) { return method->uses(field); };
-    const auto is_used = [&](const std::string& name) { return get_method(name).uses(field); };
-    if (!given(field) || std::ranges::none_of(methods(), uses)) continue;  // not of methods
-    if (std::ranges::any_of(chosen, is_used)) continue;
-    print_note(
-        fmt::format("{} is not used by method {}", option_of(field), fmt::join(chosen, ", ")),
-        quiet);
-  }
-  const auto is_given = [&](std::string_view field) {
-    return fields_.contains(std::string(field)) && given(field);
-  };
-  note_overridden(chosen, is_given, quiet);
+  cli::note_unused(
+      chosen, [this](std::string_view option) { return methods_.given(option); }, quiet);
 }
 
 void add_table_format(CLI::App& app, TableFormat& format) {

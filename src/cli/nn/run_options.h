@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <deque>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -10,6 +11,7 @@
 
 #include <CLI/App.hpp>
 
+#include "cli/method_flags.h"
 #include "medley/nn/trainer.h"
 #include "medley/train/recipe.h"
 #include "medley/train/result_table.h"
@@ -55,7 +57,8 @@ struct EngineOptions {
   void apply_to(nn::TrainOptions& options) const;
 };
 
-/// --recipe and one option per field of it. Must live at one address as long as the parser.
+/// --recipe, one option per field of it, and the options of methods. Must live at one address as
+/// long as the parser.
 class RecipeOptions {
  public:
   /// The field `without` is chosen in another way.
@@ -78,10 +81,12 @@ class RecipeOptions {
  private:
   /// Not for runs that go on: theirs is in the folder.
   [[nodiscard]] bool chooses_test_resize() const;
+  CLI::Option* add_field(CLI::App& app, const OptionSpec& field, std::string flag = {});
 
   std::string name_ = "demo";
-  bool of_run_ = false;                        // name_ is the recipe.json of a run
-  std::map<std::string, std::string> fields_;  // by name; empty: not given
+  bool of_run_ = false;                                     // name_ is the recipe.json of a run
+  std::map<std::string, std::string, std::less<>> fields_;  // that were given, by name
+  MethodFlags methods_;
   const CLI::App* app_ = nullptr;
 };
 

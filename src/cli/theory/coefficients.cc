@@ -23,6 +23,8 @@
 #include "medley/report/theory_figures.h"
 #include "medley/theory/coefficients.h"
 #include "medley/theory/monte_carlo.h"
+#include "moments/with_these_options.h"
+#include "options/option_json.h"
 
 namespace medley::cli {
 namespace {
@@ -77,10 +79,12 @@ std::pair<Pixel, Pixel> parse_point(const std::string& text) {
 Answer closed_form(const CoefficientsCommand& command, const MixPolicy& policy) {
   if (!theory::has_closed_form(policy, command.effective)) {
     throw InvalidArgument(
-        fmt::format("the {}moments of {} masks have no closed form; estimate them with "
+        fmt::format("the {}moments of {} masks{} have no closed form; estimate them with "
                     "--monte-carlo N",
-                    command.effective ? "effective " : "",
-                    policy.method == "gaussian-field" ? "designed" : policy.method));
+                    command.effective ? "effective " : "", policy.method.name(),
+                    theory::with_these_options(policy.method, [&](const MethodBase& method) {
+                      return method.has_moments(command.effective);
+                    })));
   }
   const theory::MaskMoments m = command.effective
                                     ? theory::effective_coefficients(policy, command.size)
@@ -114,46 +118,22 @@ double average(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
+/// The value of lam in `fixed`, or `drawn`.
+std::string lam_text(const char* fixed, const char* drawn, const MixPolicy& policy) {
+  const OptionValue lam = policy.method.uses("lam") ? policy.method.get("lam") : OptionValue();
+  return lam.empty() ? drawn : fmt::format(fmt::runtime(fixed), lam.as<double>());
+}
+
 nlohmann::ordered_json to_object(const CoefficientsCommand& command, const MixPolicy& policy,
                                  const Answer& answer) {
   nlohmann::ordered_json object = {{"schema", "medley.coefficients/1"},
-                                   {"method", policy.method},
+                                   {"method", policy.method.name()},
                                    {"height", command.size.height},
                                    {"width", command.size.width},
                                    {"effective", command.effective},
                                    {"source", command.draws ? "monte-carlo" : "closed-form"}};
-  const MethodInfo& method = get_method(policy.method);
-  const auto add = [&](const char* option, const nlohmann::ordered_json& value) {
-    if (method.uses(option)) object[option] = value;
-  };
-  if (policy.lam) {
-    add("lam", *policy.lam);
-  } else {
-    const double alpha = policy.alpha.value_or(method.default_alpha);
-    add("alpha", alpha);
-    add("beta", policy.beta.value_or(alpha));
-  }
+  object.update(effective_options(policy.method.info().options, policy.method.base().fields()));
   object["prob"] = policy.prob;
-  add("q_mix", policy.q_mix);
-  add("placement", name_of(policy.placement));
-  add("form", name_of(form_of(policy)));
-  if (policy.gamma) {
-    add("gamma", *policy.gamma);
-  } else {
-    add("ratio", policy.ratio);
-  }
-  add("n", policy.n);
-  if (policy.power) add("power", *policy.power);
-  add("decay", policy.decay);
-  add("soft", policy.soft);
-  add("scale_min", policy.scale_min);
-  add("scale_max", policy.scale_max);
-  if (policy.design) {
-    object["design"] = true;
-  } else {
-    add("sigma", policy.sigma);
-    add("length", policy.length);
-  }
   if (command.effective) object["label"] = name_of(policy.label);
   if (command.draws) {
     object["draws"] = *command.draws;
@@ -183,11 +163,10 @@ void check_memory(const CoefficientsCommand& command) {
 
 std::string to_table(const CoefficientsCommand& command, const MixPolicy& policy,
                      const Answer& answer) {
-  const std::string lam =
-      policy.lam ? fmt::format("lam {}", *policy.lam) : std::string("lam integrated");
+  const std::string lam = lam_text("lam {}", "lam integrated", policy);
   const auto [low, high] = std::minmax_element(answer.means.begin(), answer.means.end());
   std::string text = fmt::format(
-      "{}: {} of {}x{} (height x width), {}{}\n", policy.method,
+      "{}: {} of {}x{} (height x width), {}{}\n", policy.method.name(),
       command.effective ? "effective coefficients" : "coefficients E[(1-M_j)(1-M_k)]",
       command.size.height, command.size.width, lam,
       command.draws ? fmt::format(", {} draws, seed {}", *command.draws, command.seed) : "");
@@ -212,13 +191,13 @@ int run(const CoefficientsCommand& command) {
   const MixPolicy policy = command.policy.policy();
   check_memory(command);
   const Answer answer = command.draws ? estimated(command, policy) : closed_form(command, policy);
-  note_unused(command.policy, policy.method, command.output.quiet);
+  command.policy.note_unused(command.output.quiet);
   if (!command.picture.empty()) {
     const std::string note =
         fmt::format("{}, {}", command.effective ? "effective" : "E[(1-M)(1-M)]",
-                    policy.lam ? fmt::format("λ = {}", *policy.lam) : "λ integrated");
-    write_staged(command.picture,
-                 encode_png(map_figure(policy.method, note, answer.map, command.size)));
+                    lam_text("λ = {}", "λ integrated", policy));
+    write_staged(command.picture, encode_png(map_figure(std::string(policy.method.name()), note,
+                                                        answer.map, command.size)));
     print_note("picture written to " + command.picture, command.output.quiet);
   }
   print(command.output.json ? to_text(to_object(command, policy, answer))
@@ -246,7 +225,7 @@ Command add_coefficients(CLI::App& theory) {
   add_integer(*app, "--monte-carlo", command->draws,
               "estimate from this many drawn masks, with standard errors; every method", "exact")
       ->group(what);
-  command->policy.add_law_to(*app);
+  command->policy.add_masks_to(*app);
   add_seed(*app, command->seed);
   add_integer(*app, "--threads", command->threads, "threads to use, 0 for all cores")
       ->group("Draws");

@@ -97,10 +97,10 @@ struct Sampled {
 
 Sampled sample(const DesignCommand& command, const DesignTarget& target, bool clip) {
   MixPolicy policy;
-  policy.method = "gaussian-field";
   const std::vector<double> nu(static_cast<std::size_t>(target.size.pixels()), target.mean);
-  policy.design =
+  std::shared_ptr<const GaussianDesign> design =
       std::make_shared<GaussianDesign>(GaussianDesign::dense(target.size, target.matrix, nu));
+  policy.method = Method("gaussian-field", {{"design", std::move(design)}});
   const auto m = theory::monte_carlo(policy, target.size,
                                      {.draws = command.draws, .seed = command.seed, .clip = clip});
   Sampled result;

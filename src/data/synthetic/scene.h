@@ -4,10 +4,10 @@
 #include <functional>
 #include <string_view>
 
-#include "core/rng.h"
 #include "data/synthetic/colour.h"
 #include "data/synthetic/geometry.h"
 #include "medley/data/image.h"
+#include "medley/random.h"
 
 namespace medley::synthetic {
 

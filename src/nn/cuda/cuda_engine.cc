@@ -167,7 +167,7 @@ class CudaEngine : public Engine {
   void serve_this_thread() { thread_stream_.emplace(stream_); }
 
   [[nodiscard]] NamedTensors weights() const override { return parameters_->values(); }
-  [[nodiscard]] NamedTensors optimiser() const override { return parameters_->optimiser_state(); }
+  [[nodiscard]] NamedTensors optimizer() const override { return parameters_->optimizer_state(); }
   [[nodiscard]] NamedTensors average() const override { return parameters_->average(); }
 
   void begin() override { parameters_->refresh_model(); }
@@ -352,7 +352,7 @@ class CudaEngine : public Engine {
   StepProfile timed_profile() {
     Snapshot before_steps;  // of everything that the timed steps change
     for (const NamedTensors& tensors :
-         {parameters_->values(), parameters_->optimiser_state(), parameters_->average()}) {
+         {parameters_->values(), parameters_->optimizer_state(), parameters_->average()}) {
       for (const auto& [name, tensor] : tensors) before_steps.keep(tensor);
     }
     for (const Tensor& t : {step_, loss_sum_}) before_steps.keep(t);
@@ -363,7 +363,7 @@ class CudaEngine : public Engine {
         {{"load+mix", Until::load},
          {"forward", Until::forward},
          {"backward", Until::backward},
-         {"optimiser", Until::update}}};
+         {"optimizer", Until::update}}};
     for (const auto& [name, until] : kParts) {
       const double ms = time_steps(until);
       profile.parts.emplace_back(name, std::max(0.0, ms - before));

@@ -24,7 +24,7 @@ NamedTensors move_to_gpu(Model& model, Precision precision);
 /// Copies values behind a network into the tensors that it works with.
 void refresh(Model& model, const NamedTensors& values);
 
-/// The parameters of a network on the GPU with all that the optimiser keeps: one kernel updates
+/// The parameters of a network on the GPU with all that the optimizer keeps: one kernel updates
 /// everything.
 class DeviceParameters {
  public:
@@ -33,7 +33,7 @@ class DeviceParameters {
 
   [[nodiscard]] const NamedTensors& values() const noexcept { return values_; }
   /// As Stepper::state.
-  [[nodiscard]] NamedTensors optimiser_state() const;
+  [[nodiscard]] NamedTensors optimizer_state() const;
   /// Empty without ema.
   [[nodiscard]] NamedTensors average() const;
 

@@ -6,7 +6,7 @@
 #include <cuda_bf16.h>
 #include <cuda_runtime.h>
 
-// Optimiser step, average of the weights and rounding to bf16 for all tensors of a network in one
+// Optimizer step, average of the weights and rounding to bf16 for all tensors of a network in one
 // kernel.
 
 namespace medley::nn {

@@ -112,7 +112,7 @@ Numbers signed_mean() {
 Numbers two_candidates() {
   // One vector of gradient times image; the candidates are the moments of its sum under the mask.
   constexpr ImageSize kSize{3, 3};
-  const MixPolicy policy{.method = "bernoulli", .alpha = 1, .label = LabelRule::drawn};
+  const MixPolicy policy{.method = {"bernoulli", {{"alpha", 1}}}, .label = LabelRule::drawn};
   const std::vector<double> v = normals(9, 105);
   const CoordinateMoments m = coordinate_moments(effective_coefficients(policy, kSize));
   double first = 0, second = 0;
@@ -125,7 +125,7 @@ Numbers two_candidates() {
     for (std::size_t j = 0; j < 9; ++j) sum += n[j] * v[j];
     return sum;
   };
-  const auto masks = likely_masks(policy, kSize);
+  const auto masks = enumerate_masks(policy, kSize);
   const double mean = over_effective_masks(masks, dot);
   const double square =
       over_effective_masks(masks, [&](std::span<const double> n) { return dot(n) * dot(n); });
@@ -169,7 +169,7 @@ Numbers constant_mean() {
       const auto [low, high] = std::minmax_element(nu.begin(), nu.end());
       return *high - *low;
     };
-    const auto masks = likely_masks(policy, kSize);
+    const auto masks = enumerate_masks(policy, kSize);
     std::vector<double> listed;
     for (std::size_t j = 0; j < 64; ++j) {
       listed.push_back(

@@ -51,9 +51,9 @@ std::vector<double> printed_moments(MixPolicy policy, ImageSize size) {
   std::vector<double> sum(static_cast<std::size_t>(size.pixels() * size.pixels()));
   for (int i = 0; i < kPanels; ++i) {
     const double lam = (i + 0.5) / kPanels;
-    policy.lam = lam;
+    policy.method.set("lam", lam);
     const auto own = coefficients(policy, size).matrix();
-    policy.lam = 1 - lam;
+    policy.method.set("lam", 1 - lam);
     const auto swapped = coefficients(policy, size).matrix();
     for (std::size_t k = 0; k < sum.size(); ++k) {
       sum[k] += (lam * own[k] + (1 - lam) * swapped[k]) / kPanels;
@@ -119,7 +119,7 @@ Numbers swapped_mask() {
                                        : "the same, HMix",
                        .printed = approximate_loss(model, samples, y, printed).approximate(),
                        .corrected = approximate_loss(model, samples, y, corrected).approximate(),
-                       .truth = exact_loss(model, samples, y, likely_masks(policy, kSize))});
+                       .truth = exact_loss(model, samples, y, enumerate_masks(policy, kSize))});
   }
   return numbers;
 }
@@ -128,14 +128,14 @@ Numbers hessian_residual() {
   const QuadraticScore q;
   const MixPolicy policy = inside_drawn("cutmix");
   double truth = 0;
-  for (const LikelyMask& mask : likely_masks(policy, q.size)) {
+  for (const WeightedMask& mask : enumerate_masks(policy, q.size)) {
     const Eigen::Map<const Vector> m(mask.own.data(), 4);
     for (Eigen::Index i = 0; i < 4; ++i) {
       for (Eigen::Index k = 0; k < 4; ++k) {
         const Vector mixed =
             m.cwiseProduct(q.row(i)) + (Vector::Ones(4) - m).cwiseProduct(q.row(k));
         const double label = mask.label_weight * q.label(i) + (1 - mask.label_weight) * q.label(k);
-        truth += mask.chance * (1 - label) * mixed.dot(q.b * mixed) / 16;
+        truth += mask.probability * (1 - label) * mixed.dot(q.b * mixed) / 16;
       }
     }
   }
@@ -218,7 +218,7 @@ Numbers light_mixing() {
   const Samples samples{x, 2, 1};
   const Glm model{Link::logistic, {4}, 0};
   constexpr double kAlpha = 0.03;
-  const MixPolicy policy{.method = "mixup", .alpha = kAlpha};
+  const MixPolicy policy{.method = {"mixup", {{"alpha", kAlpha}}}};
   const LossTerms terms = approximate_loss(
       model, samples, y, coordinate_moments(effective_coefficients(policy, {1, 1})));
   const auto unexplained = [&](double exact, double approximate) {
@@ -242,7 +242,7 @@ Numbers light_mixing() {
   return {{.quantity = "share of the effect of Mixup that the expansion leaves out, α = 0.03, "
                        "x = ±1, f = 4x",
            .printed = 0,
-           .corrected = unexplained(exact_loss(model, samples, y, likely_masks(policy, {1, 1})),
+           .corrected = unexplained(exact_loss(model, samples, y, enumerate_masks(policy, {1, 1})),
                                     terms.approximate()),
            .truth = unexplained(exact, approximate),
            .tolerance = 1e-6}};

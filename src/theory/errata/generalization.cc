@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "core/rng.h"
+#include "medley/random.h"
 #include "medley/theory/beta_law.h"
 #include "medley/theory/bounds.h"
 #include "theory/errata/numbers.h"
@@ -102,7 +102,7 @@ Numbers variance_coefficient() {
   const std::vector<double> features = normals(6 * 4, 21);
   const std::vector<double> theta = normals(4, 22);
   const double y = 0.3;
-  const auto masks = likely_masks(inside_drawn("cutmix"), {2, 2});
+  const auto masks = enumerate_masks(inside_drawn("cutmix"), {2, 2});
   const auto average = [&](auto&& of_score) {
     return over_effective_masks(masks, [&](std::span<const double> n) {
       double sum = 0;

@@ -20,7 +20,7 @@ constexpr ImageSize kFigure{64, 64};  // the paper's
 
 /// E[N] of the mean pixel over the listed masks.
 double listed_mean(const MixPolicy& policy, ImageSize size) {
-  return over_masks(likely_masks(policy, size), mean_of);
+  return over_masks(enumerate_masks(policy, size), mean_of);
 }
 
 /// The average over pixels of the mean and of the square of the kernel exp(-pi |i - p|^2 / (tau
@@ -43,7 +43,7 @@ KernelSums kernel_sums(int n, double tau) {
 }
 
 double gmix_at_zero(Form form, double lam) {
-  return coefficients({.method = "gmix", .lam = lam, .form = form}, kFigure).map().front();
+  return coefficients({.method = {"gmix", {{"lam", lam}, {"form", form}}}}, kFigure).map().front();
 }
 
 double smallest_eigenvalue(std::span<const double> values, Eigen::Index d) {
@@ -66,7 +66,7 @@ std::vector<double> covariance(std::vector<double> second, std::span<const doubl
 Numbers pixel_means() {
   const MixPolicy policy = inside("cutmix", 0.5);
   const double listed =
-      over_masks(likely_masks(policy, kFigure), [](std::span<const double> n) { return n[0]; });
+      over_masks(enumerate_masks(policy, kFigure), [](std::span<const double> n) { return n[0]; });
   return {{.quantity = "E[1 − M] of the corner pixel, CutMix inside, 64×64, λ = ½",
            .printed = 0.5,
            .corrected = coefficients(policy, kFigure).mean({0, 0}),
@@ -81,7 +81,7 @@ Numbers box_places() {
   const double high = std::min<double>(t, kN - kSide);
   const double low = std::max<double>(t - kSide, 0);
   const double printed = std::max(high - low, 0.0) / (kN - kSide);
-  const double listed = over_masks(likely_masks(policy, {kN, kN}),
+  const double listed = over_masks(enumerate_masks(policy, {kN, kN}),
                                    [](std::span<const double> n) { return n[63] * n[63]; });
   return {{.quantity = "a of the last pixel with itself, CutMix inside, 8×8, λ = ½",
            .printed = printed * printed,
@@ -93,10 +93,10 @@ Numbers squared_outside() {
   constexpr ImageSize kSize{8, 8};
   constexpr double kOutside = 0.5 * 64 / (64 - 16);
   MixPolicy policy = inside("hmix", 0.5);
-  policy.ratio = 0.5;
+  policy.method.set("ratio", 0.5);
   const Pixel j{3, 3};
   const MaskMoments box = box_coefficients({4, 4, 1, Placement::inside}, kSize);
-  const double listed = over_masks(likely_masks(policy, kSize),
+  const double listed = over_masks(enumerate_masks(policy, kSize),
                                    [](std::span<const double> n) { return n[27] * n[27]; });
   return {{.quantity = "a of pixel (3, 3) with itself, HMix inside, 8×8, λ = r = ½",
            .printed = (1 - kOutside) * (1 - kOutside) +
@@ -108,9 +108,9 @@ Numbers squared_outside() {
 Numbers outside_weight() {
   constexpr ImageSize kSize{32, 32};
   MixPolicy policy = inside("hmix", 0.5);
-  policy.ratio = 0.75;
+  policy.method.set("ratio", 0.75);
   const double corrected = 1 - mean_of(coefficients(policy, kSize).means());
-  policy.form = Form::paper;
+  policy.method.set("form", Form::paper);
   const double printed = 1 - mean_of(coefficients(policy, kSize).means());
   return {{.quantity = "mean of M, HMix, 32×32, λ = ½, r = ¾; wanted is λ",
            .printed = printed,
@@ -119,7 +119,7 @@ Numbers outside_weight() {
 }
 
 Numbers gaussian_mean() {
-  const MixPolicy policy{.method = "gmix", .lam = 0.5, .form = Form::paper};
+  const MixPolicy policy{.method = {"gmix", {{"lam", 0.5}, {"form", Form::paper}}}};
   return {{.quantity = "mean of 1 − M, GMix, 64×64, λ = ½",
            .printed = 0.5,
            .corrected = mean_of(coefficients(policy, kFigure).means()),
@@ -152,18 +152,18 @@ Numbers design_mean() {
   const MixPolicy policy = inside("cutmix", 0.5);
   const std::vector<double> a = coefficients(policy, kSize).matrix();
   const std::vector<double> nu = coefficients(policy, kSize).means();
-  const auto masks = likely_masks(policy, kSize);
+  const auto masks = enumerate_masks(policy, kSize);
   std::vector<double> listed_mean(64), listed(64 * 64);
   (void)over_masks(masks, [&](std::span<const double> n) {
     for (std::size_t j = 0; j < 64; ++j) {
-      const double chance = 1.0 / static_cast<double>(masks.size());  // all places are alike
-      listed_mean[j] += chance * n[j];
-      for (std::size_t k = 0; k < 64; ++k) listed[j * 64 + k] += chance * n[j] * n[k];
+      const double probability = 1.0 / static_cast<double>(masks.size());  // all places are alike
+      listed_mean[j] += probability * n[j];
+      for (std::size_t k = 0; k < 64; ++k) listed[j * 64 + k] += probability * n[j] * n[k];
     }
     return 0.0;
   });
   const MonteCarloMoments drawn =
-      monte_carlo({.method = "gaussian-field", .lam = 0.3}, {4, 4}, {.draws = 20000});
+      monte_carlo({.method = {"gaussian-field", {{"lam", 0.3}}}}, {4, 4}, {.draws = 20000});
   return {
       {.quantity = "smallest eigenvalue of what must be positive, A of CutMix inside, 8×8, λ = ½",
        .printed = check_design({kSize, 0.5, a}).smallest,
@@ -179,10 +179,10 @@ Numbers design_mean() {
 Numbers stochastic_weights() {
   constexpr ImageSize kSize{6, 6};
   MixPolicy policy = inside("stochastic", 0.4);
-  policy.q_mix = 0.2;
+  policy.method.set("q_mix", 0.2);
   const double mix = 0.6 * 0.6;
   const double cut = coefficients(inside("cutmix", 0.4), kSize).map().front();
-  const double listed = over_masks(likely_masks(policy, kSize), [](std::span<const double> n) {
+  const double listed = over_masks(enumerate_masks(policy, kSize), [](std::span<const double> n) {
     double sum = 0;
     for (const double value : n) sum += value * value / 36;
     return sum;

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "core/rng.h"
+#include "medley/random.h"
 
 namespace medley::theory {
 
@@ -22,11 +22,12 @@ bool ErratumNumbers::holds(double stated) const noexcept {
 namespace errata_numbers {
 
 MixPolicy inside(const char* method, double lam) {
-  return {.method = method, .lam = lam, .placement = Placement::inside};
+  return {.method = {method, {{"lam", lam}, {"placement", Placement::inside}}}};
 }
 
 MixPolicy inside_drawn(const char* method) {
-  return {.method = method, .alpha = 1, .placement = Placement::inside, .label = LabelRule::drawn};
+  return {.method = {method, {{"alpha", 1}, {"placement", Placement::inside}}},
+          .label = LabelRule::drawn};
 }
 
 double mean_of(std::span<const double> values) {

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "medley/policy.h"
+#include "medley/theory/enumerate_masks.h"
 #include "medley/theory/errata.h"
-#include "medley/theory/likely_masks.h"
 
 // The numbers of the errata, one function an erratum.
 namespace medley::theory::errata_numbers {
@@ -62,27 +62,27 @@ using Numbers = std::vector<ErratumNumbers>;
 
 /// E[f(N)] over listed masks, f taking 1 - M of every pixel.
 template <typename Function>
-double over_masks(std::span<const LikelyMask> masks, const Function& f) {
+double over_masks(std::span<const WeightedMask> masks, const Function& f) {
   double sum = 0;
   std::vector<double> n;
-  for (const LikelyMask& mask : masks) {
+  for (const WeightedMask& mask : masks) {
     n.assign(mask.own.begin(), mask.own.end());
     for (double& value : n) value = 1 - value;
-    sum += mask.chance * f(std::span<const double>(n));
+    sum += mask.probability * f(std::span<const double>(n));
   }
   return sum;
 }
 
-/// The same over the effective masks: N with the chance of the own label, else 1 - N.
+/// The same over the effective masks: N with the probability of the own label, else 1 - N.
 template <typename Function>
-double over_effective_masks(std::span<const LikelyMask> masks, const Function& f) {
+double over_effective_masks(std::span<const WeightedMask> masks, const Function& f) {
   double sum = 0;
   std::vector<double> n;
-  for (const LikelyMask& mask : masks) {
+  for (const WeightedMask& mask : masks) {
     n.assign(mask.own.begin(), mask.own.end());
-    sum += mask.chance * (1 - mask.label_weight) * f(std::span<const double>(n));
+    sum += mask.probability * (1 - mask.label_weight) * f(std::span<const double>(n));
     for (double& value : n) value = 1 - value;
-    sum += mask.chance * mask.label_weight * f(std::span<const double>(n));
+    sum += mask.probability * mask.label_weight * f(std::span<const double>(n));
   }
   return sum;
 }

@@ -25,13 +25,13 @@ struct Axis {
 
   explicit Axis(int length) : n(static_cast<std::size_t>(length)) {}
 
-  void add(double chance, const std::vector<double>& w) {
+  void add(double probability, const std::vector<double>& w) {
     double sum = 0;
     for (const double value : w) sum += value;
-    size += chance * sum;
+    size += probability * sum;
     for (std::size_t j = 0; j < n; ++j) {
-      sized[j] += chance * w[j] * sum;
-      for (std::size_t k = 0; k < n; ++k) pair[j * n + k] += chance * w[j] * w[k];
+      sized[j] += probability * w[j] * sum;
+      for (std::size_t k = 0; k < n; ++k) pair[j * n + k] += probability * w[j] * w[k];
     }
   }
   /// The average of w_j w_(j + d) over the pixels.
@@ -86,7 +86,7 @@ std::vector<double> cutmix_by_sums(int n, bool published) {
   for (int side = 0; side < n; ++side) {
     const Axis axis = box_axis(n, side, published);
     const double from = side * side / area, to = (side + 1) * (side + 1) / area;
-    const double chance = to - from;
+    const double probability = to - from;
     // The partner's share of the label, and its product with "covers j".
     const double share = published ? axis.size * axis.size / area : (from + to) / 2;
     const auto share_at = [&](std::size_t j) {
@@ -98,7 +98,7 @@ std::vector<double> cutmix_by_sums(int n, bool published) {
       for (std::size_t k = 0; k < pixels; ++k) {
         const double both =
             axis.pair[j / rows * rows + k / rows] * axis.pair[j % rows * rows + k % rows];
-        sum[j * pixels + k] += chance * (both + share - share_at(j) - share_at(k));
+        sum[j * pixels + k] += probability * (both + share - share_at(j) - share_at(k));
       }
     }
   }
@@ -147,7 +147,7 @@ Numbers distant_pairs() {
   };
   return {entry("share of the pairs ≥ 16 apart with ã above Mixup's ⅙, 32×32: CutMix with clipped "
                 "boxes and realised labels",
-                {.method = "cutmix", .alpha = 1}, true),
+                {.method = {"cutmix", {{"alpha", 1}}}}, true),
           entry("with boxes inside and drawn labels", inside_drawn("cutmix"), false)};
 }
 
@@ -174,7 +174,7 @@ Numbers intermediate_pairs() {
   constexpr double kRatio = 0.7;
   constexpr int kSide = 37;  // 64 √0.35 is 37.9
   MixPolicy hmix = inside("hmix", 0.5);
-  hmix.ratio = kRatio;
+  hmix.method.set("ratio", kRatio);
   const Axis box = box_axis(kN, kSide, false);
   const double o = 0.5 * kN * kN / (kN * kN - kSide * kSide);
   const std::vector<double> hmix_sums = map_of(kN, [&](std::size_t dy, std::size_t dx) {
@@ -200,10 +200,10 @@ Numbers intermediate_pairs() {
   return {entry("share of the pairs whose a, averaged by displacement, is between Mixup and CutMix "
                 "inside, 64×64, λ = ½: HMix, r = 0.7",
                 map(hmix), hmix_sums),
-          entry("GMix", map({.method = "gmix", .lam = 0.5, .form = Form::paper}),
+          entry("GMix", map({.method = {"gmix", {{"lam", 0.5}, {"form", Form::paper}}}}),
                 product_map(kernel_axis(kN, 1))),
           entry("its printed formula", plane, plane_written_out),
-          entry("published GMix", map({.method = "gmix", .lam = 0.5}),
+          entry("published GMix", map({.method = {"gmix", {{"lam", 0.5}}}}),
                 product_map(kernel_axis(kN, 0.5)))};
 }
 

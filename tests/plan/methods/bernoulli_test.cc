@@ -15,7 +15,7 @@ constexpr std::size_t kPixels = 20;
 MixPlan draw(double lam, std::int64_t count) {
   MixPolicy policy;
   policy.method = "bernoulli";
-  policy.lam = lam;
+  policy.method.set("lam", lam);
   return test::draw_samples(policy, kSize, 21, count);
 }
 

@@ -18,7 +18,7 @@ using testing::HasSubstr;
 MixPolicy custom(ImageSize size, std::vector<float> values) {
   MixPolicy policy;
   policy.method = "custom";
-  policy.masks = std::make_shared<MaskSet>(MaskSet{size, std::move(values)});
+  policy.method.set("masks", std::make_shared<MaskSet>(MaskSet{size, std::move(values)}));
   return policy;
 }
 

@@ -12,7 +12,7 @@ namespace {
 MixPolicy cutmix(Placement placement) {
   MixPolicy policy;
   policy.method = "cutmix";
-  policy.placement = placement;
+  policy.method.set("placement", placement);
   return policy;
 }
 

@@ -15,14 +15,14 @@ namespace {
 MixPolicy fmix(double lam, double soft = 0) {
   MixPolicy policy;
   policy.method = "fmix";
-  policy.lam = lam;
-  policy.soft = soft;
+  policy.method.set("lam", lam);
+  policy.method.set("soft", soft);
   return policy;
 }
 
 TEST(FMix, AnyDecayGivesNoise) {
   MixPolicy policy = fmix(0.5);
-  policy.decay = 1000;  // all but the lowest frequencies vanish
+  policy.method.set("decay", 1000);  // all but the lowest frequencies vanish
   const MixPlan plan = test::draw_samples(policy, {8, 8}, 3, 4);
   EXPECT_NE(test::values_of(plan, plan.entries[0]), test::values_of(plan, plan.entries[1]));
 }
@@ -84,7 +84,7 @@ TEST(FMix, HasTheSamePowerInAllDirections) {
 
 TEST(FMix, LosesHalfThePowerAcrossRowsInTheFormOfTheCode) {
   MixPolicy policy = fmix(0.5);
-  policy.form = Form::code;
+  policy.method.set("form", Form::code);
   const MixPlan plan = test::draw_samples(policy, {16, 16}, 2, kMasks);
   const double ratio = mean_power(plan, 1, 0) / mean_power(plan, 0, 1);
   EXPECT_LT(ratio, 1 / kChance);
@@ -100,7 +100,7 @@ TEST(FMix, PowerFallsWithFrequency) {
 /// Mean number of neighbours that differ, per mask.
 double mean_edges(double decay) {
   MixPolicy policy = fmix(0.5);
-  policy.decay = decay;
+  policy.method.set("decay", decay);
   const MixPlan plan = test::draw_samples(policy, {16, 16}, 4, 100);
   double edges = 0;
   for (const MixEntry& entry : plan.entries) {

@@ -77,7 +77,8 @@ TEST(GaussianField, OfADenseDesignHasItsMoments) {
     }
   }
   MixPolicy policy = gaussian_field();
-  policy.design = std::make_shared<GaussianDesign>(GaussianDesign::dense(kSize, a, nu));
+  policy.method.set("design",
+                    std::make_shared<GaussianDesign>(GaussianDesign::dense(kSize, a, nu)));
   expect_moments(policy, nu, a);
 }
 
@@ -92,17 +93,17 @@ TEST(GaussianField, OfAKroneckerDesignHasItsMoments) {
     }
   }
   MixPolicy policy = gaussian_field();
-  policy.design =
-      std::make_shared<GaussianDesign>(GaussianDesign::kronecker(rows, 2, columns, 3, kMean));
+  policy.method.set("design", std::make_shared<GaussianDesign>(
+                                  GaussianDesign::kronecker(rows, 2, columns, 3, kMean)));
   expect_moments(policy, std::vector<double>(kPixels, kMean), a);
 }
 
 TEST(GaussianField, WithoutADesignIsSmoothAroundLam) {
   constexpr double kLam = 0.3;
   MixPolicy policy = gaussian_field();
-  policy.lam = kLam;
-  policy.sigma = 0.4;
-  policy.length = 0.5;
+  policy.method.set("lam", kLam);
+  policy.method.set("sigma", 0.4);
+  policy.method.set("length", 0.5);
   std::vector<double> second;
   for (std::size_t j = 0; j < kPixels; ++j) {
     for (std::size_t k = 0; k < kPixels; ++k) {
@@ -118,8 +119,8 @@ TEST(GaussianField, WithoutADesignIsSmoothAroundLam) {
 
 TEST(GaussianField, IsNotClipped) {
   MixPolicy policy = gaussian_field();
-  policy.lam = 0.5;
-  policy.sigma = 1;
+  policy.method.set("lam", 0.5);
+  policy.method.set("sigma", 1);
   const MixPlan plan = test::draw_samples(policy, kSize, 32, 100);
   EXPECT_LT(*std::min_element(plan.fields.begin(), plan.fields.end()), 0);
   EXPECT_GT(*std::max_element(plan.fields.begin(), plan.fields.end()), 1);
@@ -130,18 +131,20 @@ TEST(GaussianField, TakesLamFromItsDesign) {
   std::vector<double> a(kPixels * kPixels, 0.0625);
   for (std::size_t j = 0; j < kPixels; ++j) a[j * kPixels + j] += 0.01;
   MixPolicy policy = gaussian_field();
-  policy.design = std::make_shared<GaussianDesign>(GaussianDesign::dense(kSize, a, nu));
+  policy.method.set("design",
+                    std::make_shared<GaussianDesign>(GaussianDesign::dense(kSize, a, nu)));
   EXPECT_DOUBLE_EQ(test::draw_samples(policy, kSize, 33, 1).entries[0].lam, 0.75);
-  policy.lam = 0.75;
+  policy.method.set("lam", 0.75);
   EXPECT_NO_THROW((void)test::draw_samples(policy, kSize, 33, 1));
-  policy.lam = 0.5;
+  policy.method.set("lam", 0.5);
   EXPECT_THAT([&] { (void)test::draw_samples(policy, kSize, 33, 1); },
               ThrowsMessage<InvalidArgument>(AllOf(HasSubstr("0.75"), HasSubstr("0.5"))));
 }
 
 TEST(GaussianField, NeedsADesignOfTheImagesSize) {
   MixPolicy policy = gaussian_field();
-  policy.design = std::make_shared<GaussianDesign>(GaussianDesign::smooth({4, 4}, 0.1, 0.25, 0.5));
+  policy.method.set(
+      "design", std::make_shared<GaussianDesign>(GaussianDesign::smooth({4, 4}, 0.1, 0.25, 0.5)));
   EXPECT_THAT([&] { (void)test::draw_samples(policy, kSize, 34, 1); },
               ThrowsMessage<InvalidArgument>(AllOf(HasSubstr("4x4"), HasSubstr("2x3"))));
 }

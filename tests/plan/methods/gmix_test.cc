@@ -15,7 +15,7 @@ constexpr double kExact = 1e-12;
 MixPolicy gmix(Form form) {
   MixPolicy policy;
   policy.method = "gmix";
-  policy.form = form;
+  policy.method.set("form", form);
   return policy;
 }
 
@@ -39,9 +39,9 @@ TEST(GMix, IsItsOwnComplementWhenTheImagesSwap) {
   // lam and 1 - lam, drawn with one seed, have one centre; their masks add up to 1.
   for (const double lam : {0.0, 0.125, 0.25, 0.4375}) {
     MixPolicy policy = gmix(Form::code);
-    policy.lam = lam;
+    policy.method.set("lam", lam);
     const MixPlan own = test::draw_samples(policy, {6, 9}, 3, 100);
-    policy.lam = 1 - lam;
+    policy.method.set("lam", 1 - lam);
     const MixPlan swapped = test::draw_samples(policy, {6, 9}, 3, 100);
     for (std::size_t i = 0; i < own.entries.size(); ++i) {
       const auto a = test::values_of(own, own.entries[i]);
@@ -53,7 +53,7 @@ TEST(GMix, IsItsOwnComplementWhenTheImagesSwap) {
 
 TEST(GMix, CalibratedHasMeanLam) {
   MixPolicy policy = gmix(Form::calibrated);
-  policy.alpha = 1;
+  policy.method.set("alpha", 1);
   const MixPlan plan = test::draw_samples(policy, {9, 12}, 4, 500);
   for (const MixEntry& entry : plan.entries) {
     if (1 - entry.lam < 1.0 / 108) continue;  // less than a pixel: clamped, see below
@@ -64,7 +64,7 @@ TEST(GMix, CalibratedHasMeanLam) {
 
 TEST(GMix, CalibratedShowsOnePixelOfThePartnerAtLeast) {
   MixPolicy policy = gmix(Form::calibrated);
-  policy.lam = 0.999;
+  policy.method.set("lam", 0.999);
   const MixPlan plan = test::draw_samples(policy, {5, 8}, 5, 20);
   for (const MixEntry& entry : plan.entries) {
     EXPECT_NEAR(entry.label_weight, 1 - 1.0 / 40, kExact);
@@ -85,7 +85,7 @@ TEST(GMix, CentresAreUniform) {
 /// Mean weight of the partner over all pixels and centres, for the mask that the method draws.
 double mean_partner(Form form, double lam, std::int32_t n) {
   MixPolicy policy = gmix(form);
-  policy.lam = lam;
+  policy.method.set("lam", lam);
   const MixPlan plan = test::draw_samples(policy, {n, n}, 7, 1);
   auto mask = std::get<GaussianMask>(plan.entries[0].mask);
   double sum = 0;

@@ -17,9 +17,9 @@ constexpr Placement kPlacements[] = {Placement::clipped, Placement::inside, Plac
 MixPolicy hmix(double ratio, Form form = Form::code, Placement placement = Placement::clipped) {
   MixPolicy policy;
   policy.method = "hmix";
-  policy.ratio = ratio;
-  policy.form = form;
-  policy.placement = placement;
+  policy.method.set("ratio", ratio);
+  policy.method.set("form", form);
+  policy.method.set("placement", placement);
   return policy;
 }
 
@@ -58,7 +58,11 @@ struct Twins {
 Twins twins(MixPolicy policy, std::int64_t count) {
   Twins entries;
   entries.hmix = test::draw_samples(policy, kSize, 3, count).entries;
+  const Method method = policy.method;
   policy.method = "cutmix";
+  for (const char* option : {"alpha", "lam", "placement"}) {
+    policy.method.set(option, method.get(option));
+  }
   entries.cutmix = test::draw_samples(policy, kSize, 3, count).entries;
   return entries;
 }
@@ -67,7 +71,7 @@ TEST(HMix, OfRatioOneInThePapersFormIsCutmixBitForBit) {
   for (const Placement placement : kPlacements) {
     for (const double alpha : {0.2, 1.0, 3.0}) {
       MixPolicy policy = hmix(1, Form::paper, placement);
-      policy.alpha = alpha;
+      policy.method.set("alpha", alpha);
       const Twins entries = twins(policy, 1000);
       for (std::size_t i = 0; i < entries.hmix.size(); ++i) {
         ASSERT_EQ(entries.hmix[i], entries.cutmix[i]) << "lam " << entries.hmix[i].lam;
@@ -79,7 +83,7 @@ TEST(HMix, OfRatioOneInThePapersFormIsCutmixBitForBit) {
 TEST(HMix, OfRatioOneInThePapersFormIsCutmixForEveryFixedLam) {
   for (const double lam : {0.0, 1e-300, 1e-9, 0.1, 0.3, 1.0 / 3, 0.7, 1.0}) {
     MixPolicy policy = hmix(1, Form::paper);
-    policy.lam = lam;
+    policy.method.set("lam", lam);
     const Twins entries = twins(policy, 20);
     EXPECT_EQ(entries.hmix, entries.cutmix) << lam;
   }
@@ -87,7 +91,7 @@ TEST(HMix, OfRatioOneInThePapersFormIsCutmixForEveryFixedLam) {
 
 TEST(HMix, BlendsOutsideByThePapersFormula) {
   MixPolicy policy = hmix(0.75, Form::paper, Placement::inside);
-  policy.lam = 0.5;
+  policy.method.set("lam", 0.5);
   const MixPlan plan = test::draw_samples(policy, {32, 32}, 5, 1);
   const auto& box = std::get<BoxMask>(plan.entries[0].mask);
   EXPECT_NEAR(box.outside, 0.5 / (1 - 0.5 * 0.75), kExact);
@@ -120,7 +124,7 @@ TEST(HMix, RoundsExactProductsAsThePublishedCode) {
            {0, 1, 32},
        }) {
     MixPolicy policy = hmix(ratio, Form::code, Placement::inside);
-    policy.lam = lam;
+    policy.method.set("lam", lam);
     const MixPlan plan = test::draw_samples(policy, {32, 32}, 10, 1);
     const auto& box = std::get<BoxMask>(plan.entries[0].mask);
     EXPECT_EQ(box.height, side) << lam << ", " << ratio;
@@ -135,8 +139,8 @@ TEST(HMix, DrawsItsRatioFromABetaDistribution) {
   constexpr std::int32_t kSide = 20000;
   constexpr double kRoot = 1.0 / kSide;  // error of sqrt(r), where the CDF has slope <= pi / 2 ...
   MixPolicy policy = hmix(0.5, Form::code, Placement::inside);
-  policy.lam = 0;
-  policy.gamma = 2;
+  policy.method.set("lam", 0);
+  policy.method.set("gamma", 2);
   std::vector<double> ratios;
   for (const MixEntry& entry : test::draw_samples(policy, {kSide, 2}, 7, kDraws).entries) {
     const double root = std::get<BoxMask>(entry.mask).height / static_cast<double>(kSide);
@@ -148,7 +152,7 @@ TEST(HMix, DrawsItsRatioFromABetaDistribution) {
 
 TEST(HMix, OfRandomRatioHasMeanLamToo) {
   MixPolicy policy = hmix(0.5);
-  policy.gamma = 0.3;
+  policy.method.set("gamma", 0.3);
   const MixPlan plan = test::draw_samples(policy, kSize, 8, 300);
   for (const MixEntry& entry : plan.entries) {
     ASSERT_NEAR(test::mean_of(test::values_of(plan, entry)), entry.lam, kExact);

@@ -20,10 +20,9 @@ TEST(Mixup, BlendsEverywhereWithLam) {
 
 TEST(Mixup, TakesAnyFixedLam) {
   MixPolicy policy;
-  policy.lam = 1e39;  // pixels are float
-  EXPECT_THROW(Sampler(policy, {1, 1}, 0), InvalidArgument);
+  EXPECT_THROW(policy.method.set("lam", 1e39), InvalidArgument);  // pixels are float
   for (const double lam : {-0.5, 0.0, 0.3, 1.0, 1.75}) {
-    policy.lam = lam;
+    policy.method.set("lam", lam);
     const MixEntry entry = test::draw_samples(policy, kSize, 1, 1).entries[0];
     EXPECT_EQ(entry.mask, Mask(FlatMask{lam}));
     EXPECT_EQ(entry.label_weight, lam);
@@ -33,8 +32,8 @@ TEST(Mixup, TakesAnyFixedLam) {
 TEST(Mixup, DrawsLamFromBothParametersOfTheBetaDistribution) {
   constexpr std::size_t kDraws = 20000;
   MixPolicy policy;
-  policy.alpha = 0.5;
-  policy.beta = 3;
+  policy.method.set("alpha", 0.5);
+  policy.method.set("beta", 3);
   std::vector<double> lams;
   for (const MixEntry& entry : test::draw_samples(policy, kSize, 2, kDraws).entries) {
     lams.push_back(entry.lam);

@@ -16,7 +16,7 @@ constexpr double kRounding = 1e-14;
 MixPolicy nmixup(std::int32_t n) {
   MixPolicy policy;
   policy.method = "nmixup";
-  policy.n = n;
+  policy.method.set("n", n);
   return policy;
 }
 
@@ -51,7 +51,7 @@ TEST(NMixup, WeightsSumToOne) {
   for (const bool power : {false, true}) {
     for (const std::int32_t n : {2, 3, 16}) {
       MixPolicy policy = nmixup(n);
-      if (power) policy.power = 2.4;
+      if (power) policy.method.set("power", 2.4);
       const MixPlan plan = test::draw_samples(policy, kSize, 2, 200);
       for (const MixEntry& entry : plan.entries) {
         ASSERT_NEAR(sum_of(terms_of(plan, entry)), 1, kRounding);
@@ -65,7 +65,7 @@ TEST(NMixup, WeightsFollowTheDirichletDistribution) {
   constexpr double kAlpha = 0.7;
   constexpr std::int32_t kN = 4;
   MixPolicy policy = nmixup(kN);
-  policy.alpha = kAlpha;
+  policy.method.set("alpha", kAlpha);
   const MixPlan plan = test::draw_samples(policy, kSize, 3, kDraws);
   for (std::size_t k = 0; k < kN; ++k) {
     std::vector<double> weights;
@@ -88,7 +88,7 @@ TEST(NMixup, OfTwoHasTheLamOfMixup) {
 TEST(NMixup, PowerWeightsAreTheSeriesInRandomOrder) {
   constexpr std::size_t kDraws = 6000;
   MixPolicy policy = nmixup(3);
-  policy.power = 2.4;
+  policy.method.set("power", 2.4);
   const double total = 1 + std::pow(2, -2.4) + std::pow(3, -2.4);
   const double series[] = {1 / total, std::pow(2, -2.4) / total, std::pow(3, -2.4) / total};
   const MixPlan plan = test::draw_samples(policy, kSize, 5, kDraws);
@@ -111,8 +111,8 @@ TEST(NMixup, TakesAnyFixedLamAndSharesTheRest) {
   for (const double lam : {-0.5, 0.0, 0.4, 1.0, 1.5}) {
     for (const bool power : {false, true}) {
       MixPolicy policy = nmixup(4);
-      policy.lam = lam;
-      if (power) policy.power = 1.5;
+      policy.method.set("lam", lam);
+      if (power) policy.method.set("power", 1.5);
       const MixPlan plan = test::draw_samples(policy, kSize, 6, 50);
       for (const MixEntry& entry : plan.entries) {
         const auto terms = terms_of(plan, entry);

@@ -30,8 +30,8 @@ TEST(ResizeMix, DrawsTheScaleUniformly) {
 
 TEST(ResizeMix, KeepsToTheGivenScales) {
   MixPolicy policy = resizemix();
-  policy.scale_min = 0.3;
-  policy.scale_max = 0.4;
+  policy.method.set("scale_min", 0.3);
+  policy.method.set("scale_max", 0.4);
   for (const MixEntry& entry : test::draw_samples(policy, kSize, 2, 500).entries) {
     EXPECT_GE(std::sqrt(1 - entry.lam), 0.3 - 1e-12);
     EXPECT_LE(std::sqrt(1 - entry.lam), 0.4 + 1e-12);
@@ -40,7 +40,7 @@ TEST(ResizeMix, KeepsToTheGivenScales) {
 
 TEST(ResizeMix, PastesTheShrunkPartner) {
   MixPolicy policy = resizemix();
-  policy.placement = Placement::inside;
+  policy.method.set("placement", Placement::inside);
   for (const MixEntry& entry : test::draw_samples(policy, kSize, 3, 500).entries) {
     const auto& box = std::get<BoxMask>(entry.mask);
     EXPECT_EQ(entry.resample, Resample::bilinear);
@@ -54,14 +54,14 @@ TEST(ResizeMix, PastesTheShrunkPartner) {
 
 TEST(ResizeMix, SaysHowToInterpolate) {
   MixPolicy policy = resizemix();
-  policy.interpolation = Interpolation::nearest;
+  policy.method.set("interpolation", Interpolation::nearest);
   EXPECT_EQ(test::draw_samples(policy, kSize, 4, 1).entries[0].resample, Resample::nearest);
 }
 
 TEST(ResizeMix, TakesAFixedShare) {
   MixPolicy policy = resizemix();
-  policy.placement = Placement::inside;
-  policy.lam = 0.75;  // half of each side
+  policy.method.set("placement", Placement::inside);
+  policy.method.set("lam", 0.75);  // half of each side
   const MixEntry entry = test::draw_samples(policy, kSize, 5, 1).entries[0];
   EXPECT_EQ(std::get<BoxMask>(entry.mask).height, 10);
   EXPECT_EQ(std::get<BoxMask>(entry.mask).width, 15);

@@ -13,7 +13,7 @@ constexpr ImageSize kSize{9, 6};
 MixPlan draw(const char* method, double q_mix, std::int64_t count) {
   MixPolicy policy;
   policy.method = method;
-  policy.q_mix = q_mix;
+  policy.method.set_if_used("q_mix", q_mix);
   return test::draw_samples(policy, kSize, 11, count);
 }
 
