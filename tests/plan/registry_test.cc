@@ -10,14 +10,15 @@
 namespace medley {
 namespace {
 
-using testing::ElementsAre;
+using testing::IsSupersetOf;
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
-TEST(Registry, HasEveryMethod) {
+TEST(Registry, HasTheMethodsOfPlansAndRecipes) {
+  // Those that published plans and recipes name; there may be others.
   EXPECT_THAT(test::method_names(),
-              ElementsAre("none", "mixup", "cutmix", "stochastic", "hmix", "gmix", "bernoulli",
-                          "nmixup", "fmix", "resizemix", "gaussian-field", "custom"));
+              IsSupersetOf({"none", "mixup", "cutmix", "stochastic", "hmix", "gmix", "bernoulli",
+                            "nmixup", "fmix", "resizemix", "gaussian-field", "custom"}));
 }
 
 TEST(Registry, DescribesEveryMethodInOneLine) {
