@@ -33,7 +33,8 @@ struct HMix {
         .with(&HMix::lambda, LambdaDistribution::options())
         .add(&HMix::placement, "placement", kPlacementHelp)
         .add(&HMix::form, "form", "weights outside the box: of the published code or of the paper")
-        .add(&HMix::ratio, "ratio", "share of 1-lam that the box carries",
+        .add(&HMix::ratio, "ratio",
+             "share of 1-lam that the box carries: 0.5 for CIFAR, 0.75 for ImageNet in the paper",
              {.range = between(0, 1), .overridden_by = {"gamma"}})
         .add(&HMix::gamma, "gamma", "draw the ratio from Beta(gamma, gamma)",
              {.range = above(0), .absent = "the fixed ratio"});

@@ -113,7 +113,13 @@ double mean_of_mask(const Mask& mask, ImageSize size, std::span<const float> fie
     const double mean = gaussian_kernel_mean(*gaussian, size);
     return gaussian->peak == Peak::own ? mean : 1 - mean;
   }
-  return field_mean(field);
+  if (std::holds_alternative<FieldMask>(mask)) return field_mean(field);
+  MixPlan plan;  // a grid, whose values begin the field; what is open has no mean
+  plan.size = size;
+  plan.fields.assign(field.begin(), field.end());
+  MixEntry entry;
+  entry.mask = mask;
+  return mask_mean(plan, entry);
 }
 
 }  // namespace medley

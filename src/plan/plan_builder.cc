@@ -195,6 +195,9 @@ void PlanBuilder::draw_unit(std::size_t unit, MixPlan& plan) {
   if (auto* field = std::get_if<FieldMask>(&draws_[unit].mask)) {
     field->offset = static_cast<std::int64_t>(field_at_[unit]);
   }
+  if (auto* grid = std::get_if<GridMask>(&draws_[unit].mask)) {
+    grid->offset = static_cast<std::int64_t>(field_at_[unit]);
+  }
 }
 
 Source PlanBuilder::own_source(std::int64_t position) const {

@@ -47,6 +47,20 @@ struct Group {
   std::vector<double> points;
 };
 
+/// The plan with fields in place of grids, which it refuses if they are open.
+MixPlan with_fields(MixPlan plan) {
+  std::vector<double> values(static_cast<std::size_t>(plan.size.pixels()));
+  for (MixEntry& entry : plan.entries) {
+    const bool known = !std::holds_alternative<GridMask>(entry.mask) &&
+                       !std::holds_alternative<OpenMask>(entry.mask);
+    if (known) continue;
+    mask_values(plan, entry, values);
+    entry.mask = FieldMask{std::ssize(plan.fields)};
+    plan.fields.insert(plan.fields.end(), values.begin(), values.end());
+  }
+  return plan;
+}
+
 Group draw_group(const Sampler& sampler, std::int64_t group, const MonteCarloOptions& options) {
   const std::int64_t first = options.draws * group / kGroups;
   const std::int64_t last = options.draws * (group + 1) / kGroups;
@@ -62,7 +76,7 @@ Group draw_group(const Sampler& sampler, std::int64_t group, const MonteCarloOpt
     request.first = begin;
     request.dataset_size = options.draws;
     request.threads = 1;
-    const MixPlan plan = sampler.plan(request);
+    const MixPlan plan = with_fields(sampler.plan(request));
     for (const MixEntry& entry : plan.entries) {
       sums.add(plan, entry, options.clip);
       const double share = 1 - entry.label_weight;

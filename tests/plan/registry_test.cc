@@ -10,8 +10,8 @@
 namespace medley {
 namespace {
 
-using testing::IsSupersetOf;
 using testing::HasSubstr;
+using testing::IsSupersetOf;
 using testing::ThrowsMessage;
 
 TEST(Registry, HasTheMethodsOfPlansAndRecipes) {

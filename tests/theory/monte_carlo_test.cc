@@ -228,5 +228,38 @@ TEST(MonteCarlo, RefusesWhatCannotWork) {
       ThrowsMessage<InvalidArgument>(HasSubstr("more than two images")));
 }
 
+/// Grids, which no method of the library draws yet, and masks that are not decided.
+template <bool kOpen>
+struct Drawn {
+  static constexpr std::string_view name = "drawn";
+  static constexpr std::string_view summary = "the upper half";
+
+  static std::vector<OptionSpec> options() { return {}; }
+
+  class Masks final : public MaskSampler {
+   public:
+    MaskDraw draw(const UnitRandom& /*random*/, std::span<float> field,
+                  std::span<double> /*weights*/) const override {
+      field[0] = 0;
+      field[1] = 1;
+      if (kOpen) return {0.5, OpenMask{}, 0.5};
+      return {0.5, GridMask{0, 2, 1, GridInterpolation::constant}, 0.5};
+    }
+    bool makes_field() const override { return true; }
+  };
+  std::unique_ptr<MaskSampler> bind(ImageSize /*size*/, LabelRule /*label*/) const {
+    return std::make_unique<Masks>();
+  }
+};
+
+TEST(MonteCarlo, SeesGridsAndRefusesOpenMasks) {
+  const MonteCarloMoments m = monte_carlo({.method = Drawn<false>{}}, {4, 2}, {.draws = 64});
+  for (std::size_t i = 0; i < m.means.size(); ++i) {
+    EXPECT_EQ(m.means[i].value, i < 4 ? 1 : 0) << i;
+  }
+  EXPECT_THROW((void)monte_carlo({.method = Drawn<true>{}}, {4, 2}, {.draws = 64}),
+               InvalidArgument);
+}
+
 }  // namespace
 }  // namespace medley::theory
