@@ -131,11 +131,11 @@ class MethodBase {
 ///   - `draw(random, size, field)`, which fills the field and returns lam, or
 ///   - `bind(size, label)`, a MaskSampler, for what is worked out once per size.
 template <typename M>
-concept MixMethod = std::copyable<M> && requires {
+concept MixMethod = requires {
   { M::name } -> std::convertible_to<std::string_view>;
   { M::summary } -> std::convertible_to<std::string_view>;
   { M::options() } -> std::convertible_to<std::vector<OptionSpec>>;
-};
+} && std::copyable<M>;
 
 template <MixMethod M>
 class TypedMethod;
