@@ -135,7 +135,8 @@ concept MixMethod = requires {
   { M::name } -> std::convertible_to<std::string_view>;
   { M::summary } -> std::convertible_to<std::string_view>;
   { M::options() } -> std::convertible_to<std::vector<OptionSpec>>;
-} && std::copyable<M>;
+  requires std::copyable<M>;
+};
 
 template <MixMethod M>
 class TypedMethod;

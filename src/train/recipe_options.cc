@@ -162,8 +162,9 @@ std::vector<const MethodInfo*> methods_with(const Recipe& recipe, std::string_vi
   for (const MethodInfo* method : methods()) {
     if (method->uses(option)) found.push_back(method);
   }
-  std::ranges::stable_partition(
-      found, [&](const MethodInfo* method) { return recipe.mix.method == method->name; });
+  std::stable_partition(found.begin(), found.end(), [&](const MethodInfo* method) {
+    return recipe.mix.method == method->name;
+  });
   return found;
 }
 
@@ -236,7 +237,8 @@ void read_files(Recipe& recipe, const ReadOption& read) {
                       files.hash, hash, fmt::join(files.paths, ", ")));
     }
     files.hash = hash;
-    keep_value(recipe, name, [&](const OptionSpec& option) { return read(option, files.paths); });
+    keep_value(recipe, name,
+               [&, &paths = files.paths](const OptionSpec& option) { return read(option, paths); });
   }
 }
 
