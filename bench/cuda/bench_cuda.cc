@@ -188,7 +188,7 @@ Json bench_methods(Timer& timer, cudaStream_t stream, const medley::BatchShape& 
         for (const medley::Mode mode : {medley::Mode::sample, medley::Mode::batch}) {
           medley::MixPolicy policy = policy_of(name);
           policy.mode = mode;
-          if (mode == medley::Mode::batch) policy.method.set("lam", 0.4);
+          if (mode == medley::Mode::batch) policy.method.set_if_used("lam", 0.4);
           const std::string method = name;
           if (!wanted.empty() && std::ranges::find(wanted, method) == wanted.end()) continue;
           if (mode == medley::Mode::batch &&

@@ -5,8 +5,8 @@
 #include <numeric>
 #include <utility>
 
-#include "core/rng.h"
 #include "kernels/cases.h"
+#include "medley/random.h"
 
 namespace medley::bench {
 namespace {

@@ -34,7 +34,7 @@ void run_memory(const Setup& setup, Report& report) {
     const double f32 = peak_of(plan, setup.input(DType::f32), setup.output());
     const double u8 = peak_of(plan, setup.input(DType::u8), setup.output());
     double in_place = 0;
-    if (get_method(c.policy.method).in_place) {
+    if (c.policy.method.info().in_place) {
       MutableImageBatchView view = setup.output();
       view.data = setup.work.data();
       in_place = peak_of(plan, view, view);
