@@ -50,7 +50,8 @@ struct LambdaDistribution {
 struct MaskDraw {
   double lam = 1;
   Mask mask = FlatMask{1};
-  double realised = std::numeric_limits<double>::quiet_NaN();  ///< mean of the mask; NaN: not known
+  double realised =
+      std::numeric_limits<double>::quiet_NaN();  ///< mean of the mask; NaN: to be taken
   Resample resample = Resample::none;
 };
 
@@ -215,28 +216,23 @@ void register_method() {
 
 // ---- how a struct becomes a method ----
 
-/// The mean of a mask; of a FieldMask, of `field`.
-[[nodiscard]] double mean_of_mask(const Mask& mask, ImageSize size, std::span<const float> field);
+/// Mean of a field.
+[[nodiscard]] double field_mean(std::span<const float> field) noexcept;
 
-/// Draws by the `draw` of a struct, and takes the means of its masks.
+/// Draws by the `draw` of a struct.
 template <MixMethod M>
 class StructSampler final : public MaskSampler {
  public:
   StructSampler(M method, ImageSize size) : method_(std::move(method)), size_(size) {}
 
-  MaskDraw draw(const UnitRandom& random, std::span<float> field,
+  MaskDraw draw(const UnitRandom& random, [[maybe_unused]] std::span<float> field,
                 std::span<double> /*weights*/) const override {
-    MaskDraw result;
     if constexpr (kMakesField) {
-      result.lam = method_.draw(random, size_, field);
-      result.mask = FieldMask{};
+      const double lam = method_.draw(random, size_, field);
+      return {lam, FieldMask{}, field_mean(field)};
     } else {
-      result = method_.draw(random, size_);
+      return method_.draw(random, size_);
     }
-    if (result.realised != result.realised) {
-      result.realised = mean_of_mask(result.mask, size_, field);
-    }
-    return result;
   }
   bool makes_field() const override { return kMakesField; }
 

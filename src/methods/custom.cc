@@ -7,7 +7,6 @@
 
 #include "core/check.h"
 #include "methods/own_method.h"
-#include "plan/field.h"
 
 namespace medley {
 namespace {

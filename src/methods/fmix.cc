@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "methods/own_method.h"
-#include "plan/field.h"
 #include "plan/inverse_transform.h"
 
 namespace medley {

@@ -10,7 +10,6 @@
 #include "methods/own_method.h"
 #include "moments/lam_family.h"
 #include "moments/moment_form.h"
-#include "plan/field.h"
 
 namespace medley {
 namespace {

@@ -42,15 +42,6 @@ ImageSize hmix_sides(ImageSize size, double share, double ratio) noexcept {
           static_cast<std::int32_t>(size.width * side)};
 }
 
-BoxInterval box_interval(std::int32_t n, std::int32_t side, Placement placement,
-                         std::int32_t at) noexcept {
-  if (placement != Placement::clipped) return {at, side};
-  if (n == 1) return {0, side};
-  const std::int32_t half = side / 2;
-  const std::int32_t begin = std::max(at - half, 0);
-  return {begin, std::min(at + half, n) - begin};
-}
-
 BoxMask draw_box(RandomStream& random, ImageSize size, ImageSize sides,
                  Placement placement) noexcept {
   const BoxInterval rows = place(random, size.height, sides.height, placement);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "medley/plan.h"
@@ -49,8 +50,14 @@ struct BoxInterval {
 ///            its side
 ///   inside   s pixels from `at` on
 ///   wrap     the same, past the edge
-[[nodiscard]] BoxInterval box_interval(std::int32_t n, std::int32_t side, Placement placement,
-                                       std::int32_t at) noexcept;
+[[nodiscard]] inline BoxInterval box_interval(std::int32_t n, std::int32_t side,
+                                              Placement placement, std::int32_t at) noexcept {
+  if (placement != Placement::clipped) return {at, side};
+  if (n == 1) return {0, side};
+  const std::int32_t half = side / 2;
+  const std::int32_t begin = std::max(at - half, 0);
+  return {begin, std::min(at + half, n) - begin};
+}
 
 /// A box of these sides, placed at random, rows and columns independently; `inside` and `outside`
 /// are left at 0 and 1.

@@ -7,9 +7,9 @@
 #include "core/check.h"
 #include "core/gaussian_profile.h"
 #include "core/interpolation.h"
+#include "medley/method.h"
 #include "medley/plan.h"
 #include "plan/box.h"
-#include "plan/field.h"
 #include "plan/gaussian.h"
 #include "plan/validate_mask.h"
 

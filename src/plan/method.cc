@@ -9,9 +9,6 @@
 #include "core/check.h"
 #include "core/nearest_word.h"
 #include "plan/beta.h"
-#include "plan/box.h"
-#include "plan/field.h"
-#include "plan/gaussian.h"
 
 namespace medley {
 namespace {
@@ -106,20 +103,8 @@ bool Method::set_if_used(std::string_view option, const OptionValue& value) {
   return true;
 }
 
-double mean_of_mask(const Mask& mask, ImageSize size, std::span<const float> field) {
-  if (const auto* flat = std::get_if<FlatMask>(&mask)) return flat->value;
-  if (const auto* box = std::get_if<BoxMask>(&mask)) return box_mean(*box, size);
-  if (const auto* gaussian = std::get_if<GaussianMask>(&mask)) {
-    const double mean = gaussian_kernel_mean(*gaussian, size);
-    return gaussian->peak == Peak::own ? mean : 1 - mean;
-  }
-  if (std::holds_alternative<FieldMask>(mask)) return field_mean(field);
-  MixPlan plan;  // a grid, whose values begin the field; what is open has no mean
-  plan.size = size;
-  plan.fields.assign(field.begin(), field.end());
-  MixEntry entry;
-  entry.mask = mask;
-  return mask_mean(plan, entry);
+double field_mean(std::span<const float> field) noexcept {
+  return std::accumulate(field.begin(), field.end(), 0.0) / static_cast<double>(field.size());
 }
 
 }  // namespace medley

@@ -1,6 +1,7 @@
 #include "plan/plan_builder.h"
 
 #include <algorithm>
+#include <cmath>
 #include <new>
 #include <span>
 #include <variant>
@@ -47,8 +48,9 @@ MixPlan PlanBuilder::build() {
   plan.size = in_.size;
   plan.base = dataset_ || !in_.request.order.empty() ? 0 : in_.request.first;
   draw_masks(plan);
-  // Copies of one are quicker to make than as many new ones.
-  plan.entries.assign(static_cast<std::size_t>(in_.count), MixEntry{});
+  // Copies of one in memory are quicker to make than as many new ones.
+  static const MixEntry blank;
+  plan.entries.assign(static_cast<std::size_t>(in_.count), blank);
   for (std::int64_t i = 0; i < in_.count; ++i) write_entry(i, plan);
   return plan;
 }
@@ -150,11 +152,12 @@ void PlanBuilder::draw_masks(MixPlan& plan) {
     if (needed_[unit] != 0) field_values += pixels;
   }
   plan.fields.resize(field_values);
-  draws_.assign(first_.size(), MaskDraw{});
+  static const MaskDraw blank;
+  draws_.assign(first_.size(), blank);
   weights_.resize(first_.size() * sources_);
   if (in_.masks.draws_together()) {
     draw_together(plan);
-    return;
+    return take_means(plan);
   }
   const std::int64_t together = in_.masks.draws_per_thread();
   parallel_for((units + together - 1) / together, in_.request.threads, [&](std::int64_t chunk) {
@@ -165,6 +168,18 @@ void PlanBuilder::draw_masks(MixPlan& plan) {
       }
     }
   });
+  take_means(plan);
+}
+
+/// Of the masks whose means the method did not say.
+void PlanBuilder::take_means(const MixPlan& plan) {
+  for (std::size_t unit = 0; unit < draws_.size(); ++unit) {
+    MaskDraw& draw = draws_[unit];
+    if (!std::isnan(draw.realised) || needed_[unit] == 0) continue;
+    MixEntry entry;
+    entry.mask = draw.mask;
+    draw.realised = mask_mean(plan, entry);
+  }
 }
 
 void PlanBuilder::draw_together(MixPlan& plan) {

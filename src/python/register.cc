@@ -13,7 +13,6 @@
 
 #include "medley/error.h"
 #include "medley/policy.h"
-#include "plan/field.h"
 #include "python/array.h"
 #include "python/buffer.h"
 #include "python/convert.h"
