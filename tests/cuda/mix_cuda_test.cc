@@ -82,7 +82,8 @@ TEST_F(CudaMix, MatchesReferenceOnTheWholeList) {
           for (const bool windows : {false, true}) {
             MixCase c = test::random_case(number++);
             c.policy.method = method->name;
-            c.policy.lam.reset();
+            c.policy.method.set_if_used("form", static_cast<Form>(number % 3));
+            c.policy.method.set_if_used("placement", static_cast<Placement>(number / 3 % 3));
             c.size = size;
             c.in_shape.height = size.height;
             c.in_shape.width = size.width;
