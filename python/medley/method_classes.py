@@ -141,7 +141,8 @@ class HMix(Mix):
         "clipped"; or "inside", "wrap".
     form: weights outside the box: of the published code or of the paper. Default "code"; or
         "paper", "calibrated".
-    ratio: share of 1-lam that the box carries. Default 0.5; in [0, 1]; no effect beside gamma.
+    ratio: share of 1-lam that the box carries: 0.5 for CIFAR, 0.75 for ImageNet in the paper.
+        Default 0.5; in [0, 1]; no effect beside gamma.
     gamma: draw the ratio from Beta(gamma, gamma). Default: the fixed ratio; > 0.
     lam: a fixed share of the own image. Default: drawn; in [0, 1].
     Other options: see `Mix`. Park, Yun, Chun: A Unified Analysis of Mixed Sample Data Augmentation,
