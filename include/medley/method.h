@@ -61,8 +61,9 @@ class MaskSampler {
   virtual ~MaskSampler() = default;
 
   /// `field` has height*width elements if `makes_field()`, else none; a sampler that fills it
-  /// returns a FieldMask (whose offset the caller sets). `weights` has `sources()` elements if
-  /// `lists_terms()`, else none, and gets the weight of every source.
+  /// returns a FieldMask, or a GridMask of its first values (whose offset the caller sets).
+  /// `weights` has `sources()` elements if `lists_terms()`, else none, and gets the weight of every
+  /// source.
   [[nodiscard]] virtual MaskDraw draw(const UnitRandom& random, std::span<float> field,
                                       std::span<double> weights) const = 0;
   /// Whether the draws of a plan are made by one call of `draw_many`, on the thread that asks for

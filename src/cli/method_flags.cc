@@ -43,6 +43,9 @@ std::string joined(std::vector<Saying> sayings, std::size_t many) {
 }
 
 std::string help_of(const OptionSpec& spec) {
+  constexpr double kAnyNumber = 1e6;  // limits that need not be named
+  const OptionRange& range = spec.rules.range;
+  if (range.low <= -kAnyNumber && range.high >= kAnyNumber) return spec.help;
   const bool number = spec.type == OptionType::real || spec.type == OptionType::integer ||
                       spec.type == OptionType::numbers;
   const std::string allowed = allowed_values(spec);

@@ -194,10 +194,8 @@ void PlanBuilder::draw_together(MixPlan& plan) {
   std::vector<MaskDraw> draws(units.size());
   in_.masks.draw_many(randoms, plan.fields, draws);
   for (std::size_t i = 0; i < units.size(); ++i) {
-    MaskDraw& draw = draws_[units[i]] = draws[i];
-    if (auto* field = std::get_if<FieldMask>(&draw.mask)) {
-      field->offset = static_cast<std::int64_t>(field_at_[units[i]]);
-    }
+    draws_[units[i]] = draws[i];
+    set_offset(units[i]);
   }
 }
 
@@ -207,12 +205,15 @@ void PlanBuilder::draw_unit(std::size_t unit, MixPlan& plan) {
   new (&draws_[unit]) MaskDraw(
       in_.masks.draw(random_of(unit), std::span(plan.fields).subspan(field_at_[unit], pixels),
                      std::span(weights_).subspan(unit * sources_, sources_)));
-  if (auto* field = std::get_if<FieldMask>(&draws_[unit].mask)) {
-    field->offset = static_cast<std::int64_t>(field_at_[unit]);
-  }
-  if (auto* grid = std::get_if<GridMask>(&draws_[unit].mask)) {
-    grid->offset = static_cast<std::int64_t>(field_at_[unit]);
-  }
+  set_offset(unit);
+}
+
+/// Where the values of a drawn field or grid begin.
+void PlanBuilder::set_offset(std::size_t unit) {
+  const auto offset = static_cast<std::int64_t>(field_at_[unit]);
+  Mask& mask = draws_[unit].mask;
+  if (auto* field = std::get_if<FieldMask>(&mask)) field->offset = offset;
+  if (auto* grid = std::get_if<GridMask>(&mask)) grid->offset = offset;
 }
 
 Source PlanBuilder::own_source(std::int64_t position) const {

@@ -37,6 +37,7 @@ class PlanBuilder {
   void draw_masks(MixPlan& plan);
   void draw_together(MixPlan& plan);
   void draw_unit(std::size_t unit, MixPlan& plan);
+  void set_offset(std::size_t unit);
   void take_means(const MixPlan& plan);
   void write_entry(std::int64_t position, MixPlan& plan) const;
 

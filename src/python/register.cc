@@ -145,20 +145,6 @@ class PythonMethod final : public MethodBase {
   Fields fields_;
 };
 
-/// The options that all have, as fields of Fields.
-std::vector<OptionSpec> lambda_options() {
-  std::vector<OptionSpec> options = LambdaDistribution::options();
-  for (OptionSpec& option : options) {
-    option.get = [get = std::move(option.get)](const void* fields) {
-      return get(&static_cast<const Fields*>(fields)->lambda);
-    };
-    option.set = [set = std::move(option.set)](void* fields, const OptionValue& value) {
-      set(&static_cast<Fields*>(fields)->lambda, value);
-    };
-  }
-  return options;
-}
-
 /// `given`: name, type, default, optional, names and help of an option.
 void add_option(Definition& definition, const py::dict& given) {
   OptionSpec spec;
@@ -198,7 +184,8 @@ void register_python(const std::string& name, const py::object& draw, const std:
   definition->info.title = title_of(name);
   definition->info.summary = summary;
   definition->info.source = source;
-  definition->info.options = lambda_options();
+  definition->info.options =
+      OptionTable<Fields>().with(&Fields::lambda, LambdaDistribution::options());
   definition->draw = draw.ptr();
   definition->vectorized = vectorized;
   for (const py::handle option : options) {

@@ -55,7 +55,7 @@ try trixie || fail "it fails: $(cat "$work/said")"
 is_clean
 [[ ! -e "$system" ]] || fail "the system stays"
 grep -q "^debootstrap .* trixie $system http" "$work/did" || fail "$(cat "$work/did")"
-grep -q "cd /root/medley && make demo && make test$" "$work/did" || fail "$(cat "$work/did")"
+grep -q "cd /srv/medley && make demo && make test$" "$work/did" || fail "$(cat "$work/did")"
 
 ! try trixie --command "this fails" || fail "a failed command passes"
 is_clean
