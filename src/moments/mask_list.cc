@@ -7,8 +7,6 @@
 
 #include "core/check.h"
 #include "core/gaussian_profile.h"
-#include "medley/sampler.h"
-#include "moments/with_these_options.h"
 #include "plan/box.h"
 
 namespace medley::theory {
@@ -93,19 +91,6 @@ std::vector<WeightedMask> MaskList::take(double prob) && {
   weight = 1;
   if (prob < 1) add_flat(1 - prob, 1, 1);
   return std::move(masks_);
-}
-
-std::vector<WeightedMask> enumerate_masks(const MixPolicy& policy, ImageSize size,
-                                          std::int64_t most) {
-  (void)Sampler(policy, size, 0);  // checks
-  const MethodBase& method = policy.method.base();
-  if (!method.has_mask_list()) {
-    fail_argument(fmt::format("the masks of {}{} cannot be listed", policy.method.name(),
-                              with_these_options(policy.method, &MethodBase::has_mask_list)));
-  }
-  MaskList list(std::string(policy.method.name()), size, most);
-  method.list_masks(list, policy.label);
-  return std::move(list).take(policy.prob);
 }
 
 }  // namespace medley::theory
