@@ -171,9 +171,24 @@ MixPlan plan_of_all_kinds(ImageSize size, bool windows) {
   return plan;
 }
 
+void expect_equal(const MixPlan& plan, const BatchShape& in_shape, Layout layout, DType in_type,
+                  DType out_type) {
+  Batch in(in_type, layout, in_shape);
+  in.fill_random(7);
+  Batch expected(out_type, layout,
+                 {std::ssize(plan.entries), in_shape.channels, plan.size.height, plan.size.width});
+  Batch actual = expected;
+  MixOptions options{.backend = Backend::reference,
+                     .normalise = {{0.4f, 0.5f, 0.6f}, {0.3f, 0.5f, 0.7f}}};
+  mix(plan, in.view(), expected.mutable_view(), options);
+  options.backend = Backend::cuda;
+  mix(plan, in.view(), actual.mutable_view(), options);
+  EXPECT_EQ(test::difference(expected, actual, out_type), "")
+      << name_of(in_type) << " " << name_of(out_type) << " " << name_of(layout);
+}
+
 TEST_F(CudaMix, MixesAllKindsInOnePlan) {
   const ImageSize size{24, 32};
-  const BatchShape in_shape{4, 3, size.height, size.width};
   for (const bool windows : {false, true}) {
     const MixPlan all = plan_of_all_kinds(size, windows);
     // A shrunk partner that shows outside its box is mixed in another way; so take it along or not.
@@ -189,19 +204,27 @@ TEST_F(CudaMix, MixesAllKindsInOnePlan) {
                                                 {DType::bf16, DType::f32},
                                                 {DType::u8, DType::bf16},
                                                 {DType::u8, DType::u8}}) {
-          Batch in(in_type, layout, in_shape);
-          in.fill_random(7);
-          Batch expected(out_type, layout, {std::ssize(plan->entries), 3, size.height, size.width});
-          Batch actual = expected;
-          MixOptions options{.backend = Backend::reference,
-                             .normalise = {{0.4f, 0.5f, 0.6f}, {0.3f, 0.5f, 0.7f}}};
-          mix(*plan, in.view(), expected.mutable_view(), options);
-          options.backend = Backend::cuda;
-          mix(*plan, in.view(), actual.mutable_view(), options);
-          EXPECT_EQ(test::difference(expected, actual, out_type), "")
-              << name_of(in_type) << " " << name_of(out_type) << " " << name_of(layout);
+          expect_equal(*plan, {4, 3, size.height, size.width}, layout, in_type, out_type);
         }
       }
+    }
+  }
+}
+
+/// Products with these may be -0 or infinite, which short cuts for weights from 0 to 1 are not for.
+TEST_F(CudaMix, TakesWeightsOfAnySignAndSize) {
+  for (const double weight : {-0.5, 1.5, 1e32, -1e-42}) {
+    MixPlan plan;
+    plan.method = "custom";
+    plan.size = {8, 32};
+    for (std::int64_t i = 0; i < 4; ++i) {
+      plan.entries.push_back({.own = {.index = i}, .partner = {.index = 3 - i}, .mask = {}});
+      plan.entries.back().mask = FlatMask{weight};
+      if (i % 2 == 0) plan.entries.back().mask = BoxMask{1, 2, 5, 20, weight, 0.25};
+    }
+    for (const DType out_type : {DType::f32, DType::bf16, DType::u8}) {
+      expect_equal(plan, {4, 3, 8, 32}, Layout::nchw, DType::u8, out_type);
+      expect_equal(plan, {4, 3, 8, 32}, Layout::nhwc, DType::u8, out_type);
     }
   }
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -12,6 +13,37 @@
 
 namespace medley::cuda {
 namespace {
+
+/// The order in which blocks take a plan's outputs: each followed by the one whose own image is its
+/// partner, where the plan has that, so that images are read again soon after they were read.
+std::vector<std::int32_t> device_order(const LoweredPlan& plan, std::int64_t images) {
+  const auto count = static_cast<std::int32_t>(plan.entries.size());
+  std::vector<std::int32_t> order(plan.entries.size());
+  std::iota(order.begin(), order.end(), 0);
+  // Partners from a whole data set are in no batch.
+  if (images > 4 * std::int64_t{count}) return order;
+  std::vector<std::int32_t> output_of(static_cast<std::size_t>(images), -1);
+  for (const std::int32_t i : order) {
+    output_of[static_cast<std::size_t>(plan.entries[static_cast<std::size_t>(i)].own.image)] = i;
+  }
+  std::vector<bool> taken(plan.entries.size());
+  auto place = order.begin();
+  for (std::int32_t first = 0; first < count; ++first) {
+    for (std::int32_t i = first; i >= 0 && !taken[static_cast<std::size_t>(i)];) {
+      taken[static_cast<std::size_t>(i)] = true;
+      *place++ = i;
+      i = output_of[static_cast<std::size_t>(
+          plan.entries[static_cast<std::size_t>(i)].partner.image)];
+    }
+  }
+  return order;
+}
+
+bool is_large(Weights weights) {
+  constexpr float kMost = 0x1p100f;
+  return !(weights.own >= 0 && weights.own <= kMost && weights.partner >= 0 &&
+           weights.partner <= kMost);
+}
 
 /// Appends a lowered plan to the tables of all steps.
 struct Tables {
@@ -29,14 +61,17 @@ struct Tables {
     const auto move_tiles = [&](LoweredSource& source) {
       if (source.tiles >= 0) source.tiles += static_cast<std::int32_t>(tiles.size());
     };
-    for (const LoweredEntry& from : lowered.entries) {
-      LoweredEntry& entry = entries.emplace_back(DeviceEntry{from}).entry;
+    for (const std::int32_t i : device_order(lowered, images)) {
+      const LoweredEntry& from = lowered.entries[static_cast<std::size_t>(i)];
+      LoweredEntry& entry = entries.emplace_back(DeviceEntry{from, i}).entry;
       move_tiles(entry.own);
       move_tiles(entry.partner);
       entry.term_begin += std::ssize(terms);
       entry.field += std::ssize(fields);
       needs.families[static_cast<std::size_t>(family_of(entry))] = true;
+      needs.terms = std::max(needs.terms, entry.term_count);
       needs.windows |= !entry.own.whole() || !entry.partner.whole();
+      needs.large_weights |= is_large(entry.inside) || is_large(entry.outside);
       needs.resampled_outside |= entry.resample != Resample::none && entry.outside.partner != 0;
     }
     for (const LoweredTerm& from : lowered.terms) {
@@ -133,8 +168,10 @@ Spare spare_of(const DevicePlan::Impl& p) {
 
 PlanNeeds both(PlanNeeds a, const PlanNeeds& b) {
   for (std::int32_t i = 0; i < kFamilies; ++i) a.families[i] |= b.families[i];
+  a.terms = std::max(a.terms, b.terms);
   a.windows |= b.windows;
   a.resampled_outside |= b.resampled_outside;
+  a.large_weights |= b.large_weights;
   return a;
 }
 
@@ -170,7 +207,9 @@ bool serves(const DevicePlan::Impl& p, const HostPlan& host) {
   const PlanNeeds& needs = host.tables.needs;
   const auto parts = parts_of(host);
   bool kernels = p.needs.windows || !needs.windows;
+  kernels = kernels && p.needs.terms >= needs.terms;
   kernels = kernels && (p.needs.resampled_outside || !needs.resampled_outside);
+  kernels = kernels && (p.needs.large_weights || !needs.large_weights);
   for (std::int32_t i = 0; i < kFamilies; ++i) {
     kernels = kernels && (p.needs.families[i] || !needs.families[i]);
   }

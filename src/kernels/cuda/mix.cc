@@ -40,7 +40,8 @@ bool fits_vectors(const ImageBatchView& in, const ImageBatchView& out, const Mix
   const Layout layout = layout_of(out);
   const bool layout_fits =
       layout_of(in) == layout && (layout == Layout::nchw || out.shape.channels == 3);
-  return layout_fits && input_fits && in_vectors(out, count) &&
+  const bool weights_fit = in.dtype != DType::u8 || !call.needs.large_weights;
+  return layout_fits && weights_fit && input_fits && in_vectors(out, count) &&
          std::ssize(call.affine) <= kMaxVectorChannels && fits_tiles(call);
 }
 
@@ -66,7 +67,7 @@ bool fits_tiles(const MixCall& call) {
   for (std::int32_t i = 0; i < kFamilies; ++i) {
     const auto family = static_cast<Family>(i);
     if (!call.needs.has(family)) continue;
-    const TileGrid grid = tile_grid(p, vector_values(p.in_dtype, p.out_dtype), family);
+    const TileGrid grid = tile_grid(p, vector_values(p.in_dtype, p.out_dtype), family, call.needs);
     if (grid.blocks > kMaxBlocks || std::int64_t{grid.row_values} * p.size.height > kMaxBlocks ||
         tile_bytes(family, p.size, grid) > kMaxSharedBytes) {
       return false;

@@ -42,6 +42,7 @@ __global__ void __launch_bounds__(kThreads)
     const auto x = static_cast<std::int32_t>(i - row * width);
     const auto y = static_cast<std::int32_t>(row - b * height);
     const LoweredEntry& e = entries[b].entry;
+    const std::int64_t output = entries[b].output;
     float row_factor = 0;
     float column_factor = 0;
     if (e.kind == MaskKind::gaussian) {
@@ -49,7 +50,7 @@ __global__ void __launch_bounds__(kThreads)
       column_factor = gaussian_factor_f32(e.gaussian_scale, x - e.left);
     }
     const BatchStrides& s = p.out_strides;
-    const std::int64_t at = b * s.image + y * s.row + x * s.column;
+    const std::int64_t at = output * s.image + y * s.row + x * s.column;
     for (std::int32_t c = 0; c < p.channels; ++c) {
       float value = output_value(in, e, p.terms, p.fields, c, y, x, row_factor, column_factor);
       if (p.normalise != 0) value = apply(affine.channels[c], value);

@@ -25,8 +25,20 @@ inline constexpr int kMostBlocks = 5;
 template <typename In, int kUnit, bool kWindows, Family kFamily>
 constexpr int resident_blocks() {
   if (kWindows) return 2;
-  if (kFamily == Family::terms) return kMostBlocks;
-  if (kFamily == Family::boxes && (kUnit == 1 || sizeof(In) > 1)) return kMostBlocks;
+  switch (kFamily) {
+    case Family::terms:
+      return kMostBlocks;
+    case Family::boxes:
+      return kUnit == 1 || sizeof(In) > 1 ? kMostBlocks : 4;
+    case Family::gaussian:
+      return kUnit > 1 && sizeof(In) == 2 ? 3 : 4;
+    case Family::field:
+    case Family::grid:
+    case Family::masked_terms:
+      return 3;
+    case Family::resampled:
+      break;
+  }
   return 4;
 }
 
@@ -37,15 +49,14 @@ __global__ void __launch_bounds__(kTileThreads, (resident_blocks<In, kUnit, kWin
   extern __shared__ __align__(16) float shared[];
   using Mixer = TileMixer<In, Out, kUnit, kWindows, kFamily>;
   const Tile tile = tile_of(grid, p.size, Mixer::kCount);
-  const LoweredEntry e = entry_of(p, tile.sample);
-  Mixer(p, affine, grid, tile, e, shared).mix();
+  Mixer(p, affine, grid, tile, entry_of(p, tile.image), shared).mix();
 }
 
 template <typename In, typename Out, int kUnit, bool kWindows, Family kFamily>
 void launch_family(const MixCall& call, cudaStream_t stream) {
   if (!call.needs.has(kFamily)) return;
   const MixParams& p = call.params;
-  const TileGrid grid = tile_grid(p, vector_values(p.in_dtype, p.out_dtype), kFamily);
+  const TileGrid grid = tile_grid(p, vector_values(p.in_dtype, p.out_dtype), kFamily, call.needs);
   VectorAffine affine{};
   std::copy(call.affine.begin(), call.affine.end(), affine.channels);
   const dim3 threads(static_cast<unsigned>(grid.tile_columns),

@@ -145,6 +145,32 @@ __device__ inline void unpack(const Pack<BF16, kCount>& pack, float (&v)[kCount]
   }
 }
 
+/// Values times weights: what `unpack` gives, multiplied.
+template <typename T, int kCount>
+__device__ inline void weigh(const Pack<T, kCount>& pack, const float (&weights)[kCount],
+                             float (&v)[kCount]) {
+  unpack(pack, v);
+#pragma unroll
+  for (int i = 0; i < kCount; ++i) v[i] = v[i] * weights[i];
+}
+
+/// (2^23 + byte) * weight - 2^23 * weight, rounded once, is byte * weight for weights that
+/// are not `PlanNeeds::large_weights`.
+template <int kCount>
+__device__ inline void weigh(const Pack<std::uint8_t, kCount>& pack, const float (&weights)[kCount],
+                             float (&v)[kCount]) {
+#pragma unroll
+  for (int i = 0; i < kCount; i += 4) {
+    std::uint32_t word;
+    std::memcpy(&word, &pack.values[i], 4);
+#pragma unroll
+    for (int j = 0; j < 4; ++j) {
+      const float raised = __uint_as_float(__byte_perm(word, 0x4B000000u, 0x7440u + j));
+      v[i + j] = __fmaf_rn(raised, weights[i + j], -8388608.0f * weights[i + j]);
+    }
+  }
+}
+
 template <int kCount>
 __device__ inline void pack(const float (&v)[kCount], Pack<float, kCount>& out) {
 #pragma unroll

@@ -10,9 +10,11 @@
 
 namespace medley::cuda {
 
-/// An entry as it lies in device memory: read whole, 16 bytes at a time.
+/// An entry as it lies in device memory, not in the order of outputs (see `device_order`): read
+/// whole, 16 bytes at a time.
 struct alignas(16) DeviceEntry {
   LoweredEntry entry;
+  std::int32_t output;
 };
 
 /// Arguments of the mixing kernels, passed by value.
@@ -55,16 +57,16 @@ __device__ inline std::int64_t current_step(const MixParams& p) {
   return step_of(p.step, p.step_offset, p.steps);
 }
 
-/// A copy of an entry of the current step; all its loads are under way together.
-__device__ inline LoweredEntry entry_of(const MixParams& p, std::int64_t b) {
+/// A copy of the current step's entry number i; all its loads are under way together.
+__device__ inline DeviceEntry entry_of(const MixParams& p, std::int64_t i) {
   constexpr int kWords = sizeof(DeviceEntry) / sizeof(uint4);
-  const auto* from = reinterpret_cast<const uint4*>(p.entries + current_step(p) * p.batch + b);
+  const auto* from = reinterpret_cast<const uint4*>(p.entries + current_step(p) * p.batch + i);
   uint4 words[kWords];
 #pragma unroll
   for (int i = 0; i < kWords; ++i) words[i] = __ldg(from + i);
   DeviceEntry to;
   std::memcpy(&to, words, sizeof to);
-  return to.entry;
+  return to;
 }
 
 template <typename In>

@@ -17,14 +17,14 @@ class Sink {
   using OutPack = Pack<Out, kCount>;
   using Table = ChannelAffine<kMaxVectorChannels>;
 
-  __device__ Sink(const MixParams& p, const Table& table, const TileGrid& grid, const Tile& tile)
+  __device__ Sink(const MixParams& p, const Table& table, const TileGrid& grid, const Tile& tile,
+                  std::int64_t output)
       : normalise_(p.normalise != 0),
         pitch_(grid.columns * static_cast<std::int32_t>(sizeof(OutPack))),
-        column_(
-            reinterpret_cast<char*>(reinterpret_cast<OutPack*>(static_cast<Out*>(p.out) +
-                                                               tile.sample * p.out_strides.image +
-                                                               tile.plane * p.out_strides.channel) +
-                                    tile.column)) {
+        column_(reinterpret_cast<char*>(
+            reinterpret_cast<OutPack*>(static_cast<Out*>(p.out) + output * p.out_strides.image +
+                                       tile.plane * p.out_strides.channel) +
+            tile.column)) {
     if (!normalise_) return;
 #pragma unroll
     for (int i = 0; i < kUnit; ++i) {

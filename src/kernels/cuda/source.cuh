@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "kernels/cuda/pack.cuh"
 #include "kernels/cuda/params.h"
@@ -50,6 +51,7 @@ class WindowSource {
   __device__ WindowSource(const MixParams& p, const TileGrid& /*grid*/, const Tile& tile,
                           const LoweredSource& source)
       : p_(p),
+        value_(tile.value),
         dy_(source.dy),
         direction_(source.flip != 0 ? -1 : 1),
         image_(static_cast<const In*>(p.in) + source.image * p.in_strides.image +
@@ -61,10 +63,16 @@ class WindowSource {
     first_ = x;
     dx_ = source.dx;
     store(p.pad_value, padding_);
+    if (tiles_ == nullptr) return;
+    map_ = {tiles_[0], tiles_[1], tiles_[2]};
+    tile_x_ = x / map_.width;
+    before_edge_ = (tile_x_ + 1) * map_.width * kUnit - tile.value;
+    runs_ = dy_ == 0 && dx_ == 0 && direction_ > 0 && p.in_size == p.size &&
+            map_.width * kUnit >= kCount;
   }
 
   [[nodiscard]] __device__ InPack load(std::int32_t y, bool wanted) const {
-    if (tiles_ != nullptr) return load_moved(y, wanted);
+    if (tiles_ != nullptr) return runs_ ? load_runs(y, wanted) : load_moved(y, wanted);
     const bool reflects = p_.reflect_pads != 0;
     std::int32_t sy = y + dy_;
     bool row_inside =
@@ -99,6 +107,41 @@ class WindowSource {
   [[nodiscard]] __device__ std::int32_t stored_column(std::int32_t x, bool flip,
                                                       std::int32_t dx) const {
     return (flip ? p_.size.width - 1 - x : x) + dx;
+  }
+
+  /// The same where tiles of a whole image are moved: values of one tile, or of two, lie in a row.
+  [[nodiscard]] __device__ InPack load_runs(std::int32_t y, bool wanted) const {
+    InPack pack;
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) pack.values[i] = padding_;
+    if (!wanted) return pack;
+    const std::int32_t ty = y / map_.height;
+    const std::int32_t* shown = tiles_ + kTilesHead + ty * map_.columns + tile_x_;
+    const In* first = run(y, ty, tile_x_, __ldg(shown));
+    const In* second = before_edge_ < kCount ? run(y, ty, tile_x_ + 1, __ldg(shown + 1)) : first;
+    const std::int32_t tile_values = map_.width * kUnit;
+    if (tile_values % kCount == 0) return load_pack(reinterpret_cast<const InPack*>(first), true);
+    if (tile_values % 2 == 0) {
+#pragma unroll
+      for (int i = 0; i < kCount; i += 2) {
+        const auto two = load_two(i < before_edge_ ? first + i : second + i);
+        pack.values[i] = two.values[0];
+        pack.values[i + 1] = two.values[1];
+      }
+    } else {
+#pragma unroll
+      for (int i = 0; i < kCount; ++i) {
+        pack.values[i] = load_one(i < before_edge_ ? first + i : second + i);
+      }
+    }
+    return pack;
+  }
+
+  /// Where the vector would begin if all of it were in tile (ty, tx).
+  [[nodiscard]] const __device__ In* run(std::int32_t y, std::int32_t ty, std::int32_t tx,
+                                         std::int32_t shown) const {
+    const std::int32_t sy = y + ((shown >> 16) - ty) * map_.height;
+    return image_ + sy * p_.in_strides.row + value_ + ((shown & 0xFFFF) - tx) * map_.width * kUnit;
   }
 
   /// The same where tiles are moved: each pixel from a place of its own.
@@ -146,7 +189,18 @@ class WindowSource {
     }
   }
 
+  /// Two values that lie where two begin.
+  [[nodiscard]] static __device__ Pack<In, 2> load_two(const In* from) {
+    using Word = std::conditional_t<sizeof(In) == 4, uint2,
+                                    std::conditional_t<sizeof(In) == 2, unsigned, unsigned short>>;
+    const Word word = __ldg(reinterpret_cast<const Word*>(from));
+    Pack<In, 2> two;
+    std::memcpy(&two, &word, sizeof two);
+    return two;
+  }
+
   const MixParams& p_;
+  std::int32_t value_;
   std::int32_t dy_;
   std::int32_t direction_;
   std::int32_t x_;        // in the source, of the vector's first pixel
@@ -154,6 +208,10 @@ class WindowSource {
   std::int32_t first_;    // in the window, of the vector's first pixel
   std::int32_t dx_;
   const std::int32_t* tiles_;
+  LoweredTiles map_;
+  std::int32_t tile_x_;       // of the vector's first pixel
+  std::int32_t before_edge_;  // values up to the tile's edge
+  bool runs_;
   In padding_;
   const In* image_;
 };

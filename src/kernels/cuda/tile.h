@@ -40,8 +40,10 @@ MEDLEY_HOST_DEVICE inline Family family_of(const LoweredEntry& e) {
 /// What the entries of a plan need of the kernels.
 struct PlanNeeds {
   bool families[kFamilies] = {};
+  std::int32_t terms = 0;          // of an output at most
   bool windows = false;            // a source that is shifted, mirrored or whose tiles move
   bool resampled_outside = false;  // a shrunk partner that also shows outside its box
+  bool large_weights = false;      // of a flat mask or box: negative, or beyond 2^100
 
   [[nodiscard]] bool has(Family family) const {
     return families[static_cast<std::int32_t>(family)];
@@ -50,16 +52,19 @@ struct PlanNeeds {
 
 /// How outputs are cut into blocks. A block mixes a band of rows of one plane (interleaved images
 /// have one, of all channels); each of its threads stays in one column of vectors, so what depends
-/// on the column is computed once.
+/// on the column is computed once. Blocks follow one another from image to image and then from band
+/// to band: the same band of all images is a few megabytes, so that a partner's second read comes
+/// from the L2 cache, whatever the pairing.
 struct TileGrid {
   std::int32_t row_values;  // width * unit
   std::int32_t columns;     // vectors per row
   std::int32_t tile_columns;
   std::int32_t tile_rows;
   std::int32_t band_rows;
+  std::int32_t grid_slots;  // for grids, in shared memory
+  FastDivisor images;
   FastDivisor column_tiles;
   FastDivisor bands;
-  FastDivisor planes;
   std::int64_t blocks;
 };
 
@@ -69,10 +74,23 @@ inline constexpr std::int32_t kTileThreads = 256;
 /// Rows per thread: as many as pay for what a block does first, as few as keep the last blocks
 /// short. Measured on an H200.
 inline std::int32_t rows_per_thread(Family family, DType in) {
-  const bool light = family == Family::boxes || family == Family::field || family == Family::grid;
-  if (light) return size_of(in) == 2 ? 4 : 8;
+  switch (family) {
+    case Family::boxes:
+      return size_of(in) == 2 ? 4 : 8;
+    case Family::terms:
+      return 8;
+    case Family::field:
+      return in == DType::f32 ? 8 : 32;
+    case Family::gaussian:
+    case Family::grid:
+    case Family::masked_terms:
+    case Family::resampled:
+      break;
+  }
   return 16;
 }
+
+inline std::int32_t divide_up(std::int32_t a, std::int32_t b) { return (a + b - 1) / b; }
 
 /// Rows of a tile: `most`, or a little less if the height is a multiple of that.
 inline std::int32_t rows_that_divide(std::int32_t height, std::int32_t most) {
@@ -84,30 +102,55 @@ inline std::int32_t rows_that_divide(std::int32_t height, std::int32_t most) {
   return most;
 }
 
-/// Cuts outputs into bands for a family, shorter ones where multiprocessors would lack work.
-inline TileGrid tile_grid(const MixParams& p, std::int32_t vector_values, Family family) {
+/// Grids of an output's terms that shared memory is given for.
+inline constexpr std::int32_t kGridSlots = 4;
+
+/// Floats of shared memory for the rows of a grid at each column, and, with the taps of the band's
+/// rows, in all.
+MEDLEY_HOST_DEVICE inline std::int32_t grid_values(ImageSize size, const TileGrid& grid) {
+  return (grid.band_rows + 1) * size.width;
+}
+MEDLEY_HOST_DEVICE inline std::int32_t grid_slot(ImageSize size, const TileGrid& grid) {
+  return (grid_values(size, grid) + 3 * grid.band_rows + 3) / 4 * 4;
+}
+
+/// Cuts outputs into bands for a family, shorter ones where multiprocessors would lack work or
+/// shared memory would be short.
+inline TileGrid tile_grid(const MixParams& p, std::int32_t vector_values, Family family,
+                          const PlanNeeds& needs) {
   constexpr std::int64_t kThreadsThatFill = std::int64_t{1} << 18;
   constexpr std::int32_t kFewThreads = 128;
   const std::int32_t unit = p.out_layout == Layout::nhwc ? p.channels : 1;
   const std::int32_t row_values = p.size.width * unit;
   const std::int32_t columns = row_values / vector_values;
   const std::int32_t planes = p.channels / unit;
-  const std::int32_t column_tiles = (columns + kTileThreads - 1) / kTileThreads;
-  const std::int32_t tile_columns = (columns + column_tiles - 1) / column_tiles;
+  const std::int32_t column_tiles = divide_up(columns, kTileThreads);
+  const std::int32_t tile_columns = divide_up(columns, column_tiles);
   const std::int64_t vectors = p.batch * planes * p.size.height * columns;
   const bool few = vectors < kThreadsThatFill;
   const std::int32_t tile_rows =
       rows_that_divide(p.size.height, (few ? kFewThreads : kTileThreads) / tile_columns);
-  const std::int32_t band = tile_rows * (few ? 1 : rows_per_thread(family, p.in_dtype));
-  const std::int32_t bands = (p.size.height + band - 1) / band;
+  std::int32_t band = tile_rows * (few ? 1 : rows_per_thread(family, p.in_dtype));
+  std::int32_t slots = family == Family::grid ? 1 : 0;
+  if (family == Family::masked_terms) slots = std::min(needs.terms, kGridSlots);
+  // Several blocks of a multiprocessor are to have room for their grids.
+  constexpr std::int32_t kGridFloats = 8 << 10;
+  const std::int32_t fitting =
+      slots == 0 ? band : (kGridFloats / slots - p.size.width) / (p.size.width + 3);
+  while (band > std::max(fitting, tile_rows)) band -= tile_rows;
+  // Bands alike, of whole tiles.
+  const std::int32_t rows = divide_up(p.size.height, divide_up(p.size.height, band));
+  const std::int32_t band_rows = divide_up(rows, tile_rows) * tile_rows;
+  const std::int32_t bands = divide_up(p.size.height, band_rows);
   return {row_values,
           columns,
           tile_columns,
           tile_rows,
-          (p.size.height + bands - 1) / bands,
+          band_rows,
+          slots,
+          FastDivisor(p.batch),
           FastDivisor(column_tiles),
           FastDivisor(bands),
-          FastDivisor(planes),
           p.batch * planes * bands * column_tiles};
 }
 
@@ -126,9 +169,7 @@ MEDLEY_HOST_DEVICE inline std::int32_t staged_rows(const TileGrid& grid) {
 
 /// Bytes of shared memory that a block of a family needs.
 inline std::size_t tile_bytes(Family family, ImageSize size, const TileGrid& grid) {
-  std::int64_t floats = 0;
-  // The taps of a band's rows.
-  if (family == Family::grid) floats = 3 * std::int64_t{grid.band_rows};
+  std::int64_t floats = std::int64_t{grid.grid_slots} * grid_slot(size, grid);
   if (family == Family::gaussian) floats = std::int64_t{size.width} + grid.band_rows;
   if (family == Family::resampled) {
     floats = resample_taps(size, grid) + 2 * std::int64_t{staged_rows(grid)} * grid.row_values;
@@ -137,10 +178,11 @@ inline std::size_t tile_bytes(Family family, ImageSize size, const TileGrid& gri
 }
 
 #if defined(__CUDACC__)
-/// Where a thread works: values [value, value + vector) of rows first_row, first_row + blockDim.y,
-/// … below end_row of a plane. Threads beyond the edge have no rows.
+/// Where a thread works in the plan's entry number `image`: values [value, value + vector) of rows
+/// first_row, first_row + blockDim.y, … below end_row of a plane. Threads beyond the edge have no
+/// rows.
 struct Tile {
-  std::int32_t sample;
+  std::int32_t image;
   std::int32_t plane;
   std::int32_t column;
   std::int32_t value;
@@ -150,13 +192,14 @@ struct Tile {
 };
 
 __device__ inline Tile tile_of(const TileGrid& grid, ImageSize size, std::int32_t vector_values) {
-  const std::uint32_t band_index = grid.column_tiles.divide(blockIdx.x);
-  const std::uint32_t column_tile = blockIdx.x - band_index * grid.column_tiles.divisor;
-  const std::uint32_t plane_index = grid.bands.divide(band_index);
-  const std::uint32_t band = band_index - plane_index * grid.bands.divisor;
+  const std::uint32_t tile_index = grid.images.divide(blockIdx.x);
+  const std::uint32_t band_index = grid.column_tiles.divide(tile_index);
+  const std::uint32_t column_tile = tile_index - band_index * grid.column_tiles.divisor;
+  const std::uint32_t plane = grid.bands.divide(band_index);
+  const std::uint32_t band = band_index - plane * grid.bands.divisor;
   Tile tile;
-  tile.sample = static_cast<std::int32_t>(grid.planes.divide(plane_index));
-  tile.plane = static_cast<std::int32_t>(plane_index - tile.sample * grid.planes.divisor);
+  tile.image = static_cast<std::int32_t>(blockIdx.x - tile_index * grid.images.divisor);
+  tile.plane = static_cast<std::int32_t>(plane);
   tile.column = static_cast<std::int32_t>(column_tile * grid.tile_columns + threadIdx.x);
   tile.value = tile.column * vector_values;
   tile.band_begin = static_cast<std::int32_t>(band) * grid.band_rows;

@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "core/gaussian_profile.h"
+#include "kernels/cuda/grid_weights.cuh"
 #include "kernels/cuda/sink.cuh"
 #include "kernels/cuda/source.cuh"
 #include "kernels/cuda/tile.h"
@@ -25,8 +26,14 @@ class TileMixer {
   using SinkOf = Sink<In, Out, kCount, kUnit>;
 
   __device__ TileMixer(const MixParams& p, const typename SinkOf::Table& table,
-                       const TileGrid& grid, const Tile& tile, const LoweredEntry& e, float* shared)
-      : p_(p), grid_(grid), tile_(tile), e_(e), sink_(p, table, grid, tile), shared_(shared) {}
+                       const TileGrid& grid, const Tile& tile, const DeviceEntry& from,
+                       float* shared)
+      : p_(p),
+        grid_(grid),
+        tile_(tile),
+        e_(from.entry),
+        sink_(p, table, grid, tile, from.output),
+        shared_(shared) {}
 
   /// Mixes if the entry is of this family.
   __device__ void mix() const {
@@ -160,12 +167,14 @@ class TileMixer {
         },
         [&](int u, std::int32_t y) {
           const std::uint32_t copied_bits = in_box_rows(y) ? inside : outside;
-          Values v, w;
+          Values v, w, weights;
+#pragma unroll
+          for (int i = 0; i < kCount; ++i) weights[i] = second_weight;
           unpack(a[u], v);
-          unpack(b[u], w);
+          weigh(b[u], weights, w);
 #pragma unroll
           for (int i = 0; i < kCount; ++i) {
-            const float blend = v[i] * first_weight + w[i] * second_weight;
+            const float blend = v[i] * first_weight + w[i];
             v[i] = (copied_bits >> i & 1u) != 0 ? v[i] : blend;
           }
           sink_.write(y, v);
@@ -186,26 +195,40 @@ class TileMixer {
         },
         [&](int u, std::int32_t y) {
           const std::uint32_t bits = kBox && in_box_rows(y) ? columns : 0;
-          Values v, w;
-          unpack(a[u], v);
-          unpack(b[u], w);
+          Values v, w, own_weights, partner_weights;
 #pragma unroll
           for (int i = 0; i < kCount; ++i) {
             const Weights weights = kBox && (bits >> i & 1u) != 0 ? e_.inside : e_.outside;
-            v[i] = v[i] * weights.own + w[i] * weights.partner;
+            own_weights[i] = weights.own;
+            partner_weights[i] = weights.partner;
           }
+          weigh(a[u], own_weights, v);
+          weigh(b[u], partner_weights, w);
+#pragma unroll
+          for (int i = 0; i < kCount; ++i) v[i] = v[i] + w[i];
           sink_.write(y, v);
         });
   }
 
   // ---- masks that differ from value to value ----
 
-  /// `blend`, in fewer instructions where it gives the same numbers.
-  [[nodiscard]] static __device__ float blend_masked(float m, float first, float second) {
-    if constexpr (std::is_same_v<In, std::uint8_t>) {
-      return first * m + second * (1.0f - m);  // finite and not negative: 0 adds nothing
+  /// `blend` of each value, into v. The sum is the same number but where it is 0 or NaN: there a
+  /// weight of 0 may have to leave a value out.
+  static __device__ void blend_masked(const Values& m, Values& v, const Values& w) {
+    Values sum;
+    bool plain = true;
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) {
+      sum[i] = v[i] * m[i] + w[i] * (1.0f - m[i]);
+      // Values of u8 are finite and not negative: 0 adds nothing.
+      if constexpr (!std::is_same_v<In, std::uint8_t>) plain = plain && fabsf(sum[i]) > 0.0f;
+    }
+    if (plain) {
+#pragma unroll
+      for (int i = 0; i < kCount; ++i) v[i] = sum[i];
     } else {
-      return blend({m, 1.0f - m}, first, second);
+#pragma unroll
+      for (int i = 0; i < kCount; ++i) v[i] = blend({m[i], 1.0f - m[i]}, v[i], w[i]);
     }
   }
 
@@ -214,8 +237,7 @@ class TileMixer {
     Values v, w;
     unpack(first, v);
     unpack(second, w);
-#pragma unroll
-    for (int i = 0; i < kCount; ++i) v[i] = blend_masked(m[i], v[i], w[i]);
+    blend_masked(m, v, w);
     sink_.write(y, v);
   }
 
@@ -262,6 +284,15 @@ class TileMixer {
   /// A vector spans this many pixels at most.
   static constexpr int kPixels = (kCount + 2 * (kUnit - 1)) / kUnit;
 
+  /// Weights of pixels to those of a vector's values, the first of which is of channel c.
+  static __device__ void spread(const float (&pixels)[kPixels], std::int32_t c, Values& m) {
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) {
+      const bool next = i % kUnit != 0 && c + i % kUnit >= kUnit;
+      m[i] = next ? pixels[i / kUnit + 1] : pixels[i / kUnit];
+    }
+  }
+
   __device__ void mix_field() const {
     const SourceOf first = source(e_.own);
     const SourceOf second = source(e_.partner);
@@ -279,11 +310,7 @@ class TileMixer {
         },
         [&](int u, std::int32_t y) {
           Values m;
-#pragma unroll
-          for (int i = 0; i < kCount; ++i) {
-            const bool next = i % kUnit != 0 && c + i % kUnit >= kUnit;
-            m[i] = next ? pixels[u][i / kUnit + 1] : pixels[u][i / kUnit];
-          }
+          spread(pixels[u], c, m);
           write_masked(y, m, a[u], b[u]);
         });
   }
@@ -308,23 +335,19 @@ class TileMixer {
     }
   }
 
-  /// Puts the taps of the band's rows in shared memory.
-  __device__ void make_row_taps(const LoweredGrid& grid, Tap* taps) const {
-    for (std::int32_t i = block_thread(); i < grid_.band_rows; i += block_threads()) {
-      taps[i] = grid_tap(grid.bilinear != 0, min(tile_.band_begin + i, p_.size.height - 1),
-                         p_.size.height, grid.rows);
-    }
-    __syncthreads();
+  /// Slot k of shared memory for grids.
+  [[nodiscard]] __device__ GridWeights grid_weights(int k) const {
+    return {p_, grid_, tile_, shared_ + k * grid_slot(p_.size, grid_)};
+  }
+  __device__ void fill_grid(int k, const LoweredGrid& grid) const {
+    grid_weights(k).fill(grid, p_, grid_.band_rows, block_thread(), block_threads());
   }
 
   __device__ void mix_grid() const {
     const SourceOf first = source(e_.own);
     const SourceOf second = source(e_.partner);
-    const LoweredGrid grid = e_.grid();
-    const float* values = p_.fields + grid.values;
-    auto* taps = reinterpret_cast<Tap*>(shared_);
+    const GridWeights weights = grid_weights(0);
     const std::int32_t c = tile_.value - kUnit * pixel_of(0);
-    Tap columns[kPixels];
     InPack a[kTwoAhead], b[kTwoAhead];
     for_rows<kTwoAhead>(
         [&](int u, std::int32_t y, bool wanted) {
@@ -332,36 +355,14 @@ class TileMixer {
           b[u] = second.load(y, wanted);
         },
         [&] {
-#pragma unroll
-          for (int k = 0; k < kPixels; ++k) {
-            columns[k] = grid_tap(grid.bilinear != 0, min(pixel_of(0) + k, p_.size.width - 1),
-                                  p_.size.width, grid.columns);
-          }
-          make_row_taps(grid, taps);
+          fill_grid(0, e_.grid());
+          __syncthreads();
         },
         [&](int u, std::int32_t y) {
-          const Tap row = taps[y - tile_.band_begin];
-          const float* upper = values + row.first * grid.columns;
-          const float* lower = values + row.second * grid.columns;
           float pixels[kPixels];
-#pragma unroll
-          for (int k = 0; k < kPixels; ++k) {
-            pixels[k] = __ldg(upper + columns[k].first);
-            if (grid.bilinear != 0) {
-              const Tap column = columns[k];
-              pixels[k] =
-                  interpolate(interpolate(pixels[k], __ldg(upper + column.second), column.fraction),
-                              interpolate(__ldg(lower + column.first), __ldg(lower + column.second),
-                                          column.fraction),
-                              row.fraction);
-            }
-          }
           Values m;
-#pragma unroll
-          for (int i = 0; i < kCount; ++i) {
-            const bool next = i % kUnit != 0 && c + i % kUnit >= kUnit;
-            m[i] = next ? pixels[i / kUnit + 1] : pixels[i / kUnit];
-          }
+          weights.template load<kPixels, kUnit>(y, pixel_of(0), pixels);
+          spread(pixels, c, m);
           write_masked(y, m, a[u], b[u]);
         });
   }
@@ -391,8 +392,102 @@ class TileMixer {
     }
   }
 
-  /// Terms with masks of their own. -0 is where a sum begins: adding to it changes nothing.
+  /// Terms with masks of their own, by their number: most have two.
   __device__ void sum_masked_terms() const {
+    if (e_.term_count <= 2) return sum_masked<2>();
+    if (e_.term_count <= kGridSlots) return sum_masked<kGridSlots>();
+    sum_many_masked();
+  }
+
+  /// Weights of term k for the values of the vector.
+  __device__ void term_weights(int k, const LoweredTerm& term, std::int32_t y, Values& m) const {
+    const std::int32_t c = tile_.value - kUnit * pixel_of(0);
+    float pixels[kPixels];
+    if (term.kind == MaskKind::grid) {
+      grid_weights(k).template load<kPixels, kUnit>(y, pixel_of(0), pixels);
+    } else {
+#pragma unroll
+      for (int j = 0; j < kPixels; ++j) {
+        const std::int32_t x = min(pixel_of(0) + j, p_.size.width - 1);
+        pixels[j] = term_weight(term, p_.fields, p_.size, y, x);
+      }
+    }
+    spread(pixels, c, m);
+  }
+
+  /// Adds what has a weight; -0 is where a sum begins: adding to it changes nothing.
+  template <int kTerms>
+  __device__ void add_weighed(const LoweredTerm* terms, std::int32_t y,
+                              const InPack (&packs)[kTerms], Values& sum) const {
+    std::uint32_t weighed = 0;
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) sum[i] = -0.0f;
+#pragma unroll
+    for (int k = 0; k < kTerms; ++k) {
+      if (k >= e_.term_count) break;
+      Values m, v;
+      term_weights(k, terms[k], y, m);
+      unpack(packs[k], v);
+#pragma unroll
+      for (int i = 0; i < kCount; ++i) {
+        if (m[i] == 0) continue;
+        sum[i] += m[i] * v[i];
+        weighed |= 1u << i;
+      }
+    }
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) sum[i] = (weighed >> i & 1u) != 0 ? sum[i] : 0.0f;
+  }
+
+  /// At most kTerms. Sums of all terms are the same numbers but where they are 0 or NaN.
+  template <int kTerms>
+  __device__ void sum_masked() const {
+    constexpr int kAhead = kTerms == 2 ? kTwoAhead : 1;
+    const LoweredTerm* terms = p_.terms + e_.term_begin;
+    const auto term = [&](int k) { return terms[min(k, e_.term_count - 1)].source; };
+    const SourceOf sources[kGridSlots] = {source(term(0)), source(term(1)), source(term(2)),
+                                          source(term(3))};
+    InPack packs[kAhead][kTerms];
+    for_rows<kAhead>(
+        [&](int u, std::int32_t y, bool wanted) {
+#pragma unroll
+          for (int k = 0; k < kTerms; ++k) {
+            if (k < e_.term_count) packs[u][k] = sources[k].load(y, wanted);
+          }
+        },
+        [&] {
+          for (int k = 0; k < e_.term_count; ++k) {
+            if (terms[k].kind == MaskKind::grid) fill_grid(k, terms[k].grid);
+          }
+          __syncthreads();
+        },
+        [&](int u, std::int32_t y) {
+          Values sum;
+          std::uint32_t signs = 0;
+#pragma unroll
+          for (int k = 0; k < kTerms; ++k) {
+            if (k >= e_.term_count) break;
+            Values m, v;
+            term_weights(k, terms[k], y, m);
+            unpack(packs[u][k], v);
+#pragma unroll
+            for (int i = 0; i < kCount; ++i) {
+              sum[i] = k == 0 ? m[i] * v[i] : sum[i] + m[i] * v[i];
+              signs |= __float_as_uint(m[i]);
+            }
+          }
+          bool plain = true;
+#pragma unroll
+          for (int i = 0; i < kCount; ++i) plain = plain && fabsf(sum[i]) > 0.0f;
+          // Values of u8 are finite and not negative: a weight of +0 adds nothing to them.
+          if constexpr (std::is_same_v<In, std::uint8_t>) plain = plain || (signs >> 31) == 0;
+          if (!plain) add_weighed<kTerms>(terms, y, packs[u], sum);
+          sink_.write(y, sum);
+        });
+  }
+
+  /// Any number: pixel by pixel.
+  __device__ void sum_many_masked() const {
     const std::int32_t c = tile_.value - kUnit * pixel_of(0);
     for (std::int32_t y = tile_.first_row; y < tile_.end_row; y += grid_.tile_rows) {
       Values sum;
@@ -402,22 +497,18 @@ class TileMixer {
       for (std::int32_t k = 0; k < e_.term_count; ++k) {
         const LoweredTerm& term = p_.terms[e_.term_begin + k];
         float pixels[kPixels];
-        bool any = false;
 #pragma unroll
         for (int j = 0; j < kPixels; ++j) {
           const std::int32_t x = min(pixel_of(0) + j, p_.size.width - 1);
           pixels[j] = term_weight(term, p_.fields, p_.size, y, x);
-          any = any || pixels[j] != 0;
         }
-        if (!any) continue;
-        Values v;
+        Values m, v;
+        spread(pixels, c, m);
         unpack(source(term.source).load(y, true), v);
 #pragma unroll
         for (int i = 0; i < kCount; ++i) {
-          const bool next = i % kUnit != 0 && c + i % kUnit >= kUnit;
-          const float weight = next ? pixels[i / kUnit + 1] : pixels[i / kUnit];
-          if (weight == 0) continue;
-          sum[i] += weight * v[i];
+          if (m[i] == 0) continue;
+          sum[i] += m[i] * v[i];
           weighed |= 1u << i;
         }
       }
