@@ -105,7 +105,7 @@ Floor floor_of(const medley::MixPlan& plan) {
 
 medley::MixPolicy policy_of(const std::string& name) {
   medley::MixPolicy policy{.method = name};
-  policy.method.set("alpha", 1);
+  policy.method.set_if_used("alpha", 1);
   if (name == "custom") {
     auto masks = std::make_shared<medley::MaskSet>();
     masks->size = kShape.size();

@@ -257,7 +257,7 @@ def measure(options, medley):
     mean = torch.tensor(MEAN, device=device).view(1, 3, 1, 1)
     std = torch.tensor(STD, device=device).view(1, 3, 1, 1)
     rows = []
-    for in_name, out_name, dtype in TYPES:
+    for in_name, out_name, dtype in (t for t in TYPES if t[0] in options.types):
         x = torch.rand(shape, device=device)
         x = (x * 255).to(dtype) if dtype == torch.uint8 else x.to(dtype)
         out_type = torch.bfloat16 if dtype == torch.uint8 else dtype
@@ -316,6 +316,8 @@ def main():
     parser.add_argument("--device", default="cuda", choices=["cuda", "cpu"])
     parser.add_argument("--batch", type=int, default=512)
     parser.add_argument("--side", type=int, default=224)
+    parser.add_argument("--types", default=[t[0] for t in TYPES], type=lambda text: text.split(","),
+                        help="types of the images: f32,f16,bf16,u8")
     options = parser.parse_args()
     medley = {}
     if options.program:
