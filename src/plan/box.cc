@@ -17,10 +17,20 @@ std::int32_t segment(std::int32_t n, double share) noexcept {
   return std::min(static_cast<std::int32_t>(n * share * (1.0 + kAreaTolerance)), n);
 }
 
+/// What the square of a box's side may be at most.
+double most_square(std::int32_t n, double area) noexcept {
+  return area * n * n * (1.0 + kAreaTolerance);
+}
+
+/// Whether box_side is n.
+bool covers(std::int32_t n, double area) noexcept {
+  return static_cast<double>(n) * n <= most_square(n, area);
+}
+
 }  // namespace
 
 std::int32_t box_side(std::int32_t n, double area) noexcept {
-  const double target = area * n * n * (1.0 + kAreaTolerance);
+  const double target = most_square(n, area);
   auto side = static_cast<std::int32_t>(std::sqrt(target));
   while (static_cast<double>(side) * side > target) --side;
   while (static_cast<double>(side + 1) * (side + 1) <= target) ++side;
@@ -35,8 +45,9 @@ ImageSize box_sides(ImageSize size, double area) noexcept {
 }
 
 ImageSize hmix_sides(ImageSize size, double share, double ratio) noexcept {
-  const ImageSize sides = box_sides(size, share * ratio);
-  if (ratio == 1 || sides == size || size.one_row()) return sides;
+  const double area = share * ratio;
+  const bool whole = covers(size.height, area) && covers(size.width, area);
+  if (ratio == 1 || whole || size.one_row()) return box_sides(size, area);
   const double side = std::sqrt(share) * std::sqrt(ratio);
   return {static_cast<std::int32_t>(size.height * side),
           static_cast<std::int32_t>(size.width * side)};
