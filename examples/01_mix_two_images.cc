@@ -13,7 +13,8 @@
 
 namespace {
 
-void mix_two(const medley::Image& own, const medley::Image& partner, const char* output) {
+void mix_two(const medley::data::Image& own, const medley::data::Image& partner,
+             const char* output) {
   medley::MixPolicy policy;
   policy.method = "gmix";
   policy.method.set("lam", 0.65);             // a fixed share; leave it out to draw one
@@ -42,7 +43,7 @@ void mix_two(const medley::Image& own, const medley::Image& partner, const char*
   }
   if (output != nullptr) {
     mixed.resize(own.rgb.size());
-    medley::write_png(output, {own.size, mixed});
+    medley::data::write_png(output, {own.size, mixed});
     std::printf("output 0 written to %s\n", output);
   }
 }
@@ -52,11 +53,11 @@ void mix_two(const medley::Image& own, const medley::Image& partner, const char*
 int main(int argc, char** argv) {
   try {
     if (argc == 4) {
-      const medley::Image own = medley::read_image(argv[1]);
-      mix_two(own, medley::resize(medley::read_image(argv[2]), own.size), argv[3]);
+      const medley::data::Image own = medley::data::read_image(argv[1]);
+      mix_two(own, medley::data::resize(medley::data::read_image(argv[2]), own.size), argv[3]);
     } else {
-      mix_two(medley::synthetic_image(1, 0, 0, {64, 96}),
-              medley::synthetic_image(1, 1, 2, {64, 96}), nullptr);
+      mix_two(medley::data::synthetic_image(1, 0, 0, {64, 96}),
+              medley::data::synthetic_image(1, 1, 2, {64, 96}), nullptr);
     }
   } catch (const std::exception& problem) {
     std::fprintf(stderr, "error: %s\n", problem.what());

@@ -31,7 +31,7 @@ std::shared_ptr<const medley::MaskSet> half_masks() {
 void run() {
   std::vector<std::uint8_t> images;  // the data set: u8, NHWC
   for (std::int32_t i = 0; i < kImages; ++i) {
-    const medley::Image image = medley::synthetic_image(1, i, i, kSize);
+    const medley::data::Image image = medley::data::synthetic_image(1, i, i, kSize);
     images.insert(images.end(), image.rgb.begin(), image.rgb.end());
   }
 

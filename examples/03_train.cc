@@ -19,7 +19,7 @@ namespace {
 class Printer : public medley::nn::TrainObserver {
  public:
   explicit Printer(std::string method) : method_(std::move(method)) {}
-  void on_epoch(const medley::EpochMetrics& m) override {
+  void on_epoch(const medley::train::EpochMetrics& m) override {
     if (!m.score) return;  // the recipe scores every few epochs only
     std::printf("%-6s epoch %lld: loss %.3f, %.1f %% of the test images right\n", method_.c_str(),
                 static_cast<long long>(m.epoch), m.train_loss, m.score->test_top1);
@@ -30,15 +30,15 @@ class Printer : public medley::nn::TrainObserver {
 };
 
 void run(const std::string& source, std::int64_t epochs, const std::filesystem::path& out) {
-  const medley::ImageData data = medley::open_data(source);
+  const medley::data::ImageData data = medley::data::open_data(source);
   for (const char* method : {"none", "hmix"}) {
     medley::nn::TrainOptions options;
-    options.recipe = medley::find_recipe("demo");
+    options.recipe = medley::train::find_recipe("demo");
     options.recipe.epochs = epochs;
     options.recipe.mix.method = method;
     options.seed = 1;  // of weights, order, crops and masks
     options.out = out / method;
-    options.existing = medley::RunFolder::Existing::resume;  // where a killed run stopped
+    options.existing = medley::train::RunFolder::Existing::resume;  // where a killed run stopped
     Printer printer(method);
     medley::nn::train(data, options, printer);
     std::printf("%-6s weights in %s\n", method, (options.out / "weights.safetensors").c_str());

@@ -10,7 +10,7 @@
 namespace {
 
 /// A part that depends on the bytes, so that every place is tried.
-medley::PixelBox some_part(medley::ImageSize whole, std::uint32_t number) {
+medley::data::PixelBox some_part(medley::ImageSize whole, std::uint32_t number) {
   const auto within = [&](std::int32_t side) {
     const auto length = static_cast<std::int32_t>(number % static_cast<std::uint32_t>(side)) + 1;
     number /= 7;
@@ -29,13 +29,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     std::uint32_t number = 2166136261u;
     for (std::size_t i = 0; i < size; ++i) number = (number ^ data[i]) * 16777619u;
     std::array<std::uint8_t, 3 * 6 * 5> rgb{};
-    medley::decode_part({data, size}, "fuzz",
-                        [&](medley::ImageSize whole) { return some_part(whole, number); }, {6, 5},
-                        rgb, {.exif = true});
+    medley::data::decode_part({data, size}, "fuzz",
+                              [&](medley::ImageSize whole) { return some_part(whole, number); },
+                              {6, 5}, rgb, {.exif = true});
   } catch (const medley::IoError&) {
   }
   try {
-    const medley::Image image = medley::decode_image({data, size}, "fuzz", {.exif = true});
+    const medley::data::Image image =
+        medley::data::decode_image({data, size}, "fuzz", {.exif = true});
     if (static_cast<std::int64_t>(image.rgb.size()) != 3 * image.size.pixels()) std::abort();
   } catch (const medley::IoError&) {
   }

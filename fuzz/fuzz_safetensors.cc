@@ -29,8 +29,9 @@ std::vector<std::uint8_t> checkpoint_around(const std::uint8_t* data, std::size_
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   try {
-    const medley::SafetensorsFile file = medley::read_safetensors({data, size}, "fuzz");
-    for (const medley::TensorView& tensor : file.tensors) {
+    const medley::train::SafetensorsFile file =
+        medley::train::read_safetensors({data, size}, "fuzz");
+    for (const medley::train::TensorView& tensor : file.tensors) {
       if (tensor.bytes.data() < data || tensor.bytes.data() + tensor.bytes.size() > data + size) {
         std::abort();
       }
@@ -38,10 +39,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   } catch (const medley::IoError&) {
   }
   try {
-    const medley::Checkpoint checkpoint =
-        medley::decode_checkpoint(checkpoint_around(data, size), "fuzz");
+    const medley::train::Checkpoint checkpoint =
+        medley::train::decode_checkpoint(checkpoint_around(data, size), "fuzz");
     std::size_t held = checkpoint.state.size();
-    for (const medley::CheckpointSection& section : checkpoint.sections) {
+    for (const medley::train::CheckpointSection& section : checkpoint.sections) {
       held += section.bytes.size();
     }
     if (held > size) std::abort();

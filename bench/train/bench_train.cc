@@ -57,7 +57,7 @@ struct Options {
 /// Images as float tensors, cropped and flipped one by one, as LibTorch's examples do.
 class TorchImages : public torch::data::datasets::Dataset<TorchImages> {
  public:
-  TorchImages(const ImageSet& images, std::int64_t pad) : pad_(pad) {
+  TorchImages(const data::ImageSet& images, std::int64_t pad) : pad_(pad) {
     pixels_ =
         torch::empty({images.count(), images.shape.height, images.shape.width, 3}, torch::kU8);
     std::memcpy(pixels_.data_ptr(), images.pixels.data(), images.pixels.size());
@@ -102,7 +102,7 @@ torch::Tensor hmix(const torch::Tensor& x) {
 }
 
 /// Seconds per image of an epoch.
-double torch_epoch(const ImageSet& images, const Recipe& recipe, int workers) {
+double torch_epoch(const data::ImageSet& images, const train::Recipe& recipe, int workers) {
   auto set = TorchImages(images, recipe.pad)
                  .map(torch::data::transforms::Normalize<>(recipe.mean, recipe.std))
                  .map(torch::data::transforms::Stack<>());
@@ -114,7 +114,7 @@ double torch_epoch(const ImageSet& images, const Recipe& recipe, int workers) {
   return (now() - begin) / static_cast<double>(images.count());
 }
 
-double our_epoch(BatchLoader& loader, std::uint64_t epoch, std::int64_t count) {
+double our_epoch(train::BatchLoader& loader, std::uint64_t epoch, std::int64_t count) {
   const std::vector<std::int64_t> order = loader.order(epoch);
   const torch::Tensor batch = nn::empty_batch(loader.shape(loader.batch_size(0)));
   const double begin = now();
@@ -135,7 +135,7 @@ struct Step {
 
 class Trainer {
  public:
-  Trainer(const ImageData& data, const Recipe& recipe, BatchLoader& loader)
+  Trainer(const data::ImageData& data, const train::Recipe& recipe, train::BatchLoader& loader)
       : recipe_(recipe), loader_(loader), model_(nn::make_model(recipe.model, data.num_classes())) {
     nn::to_channels_last(*model_);
     for (const auto& item : model_->named_parameters()) {
@@ -166,20 +166,20 @@ class Trainer {
   }
 
  private:
-  const Recipe& recipe_;
-  BatchLoader& loader_;
+  const train::Recipe& recipe_;
+  train::BatchLoader& loader_;
   std::shared_ptr<nn::Model> model_;
   nn::NamedTensors parameters_;
   std::unique_ptr<nn::Stepper> stepper_;
 };
 
 void run_loader(Options& options) {
-  const ImageData data = open_data("synthetic:train=2000,test=10");
-  Recipe recipe = find_recipe("demo");
+  const data::ImageData data = data::open_data("synthetic:train=2000,test=10");
+  train::Recipe recipe = train::find_recipe("demo");
   recipe.mix.method = "hmix";
   recipe.mix.mode = Mode::batch;
   recipe.pad = 4;
-  BatchLoader loader(data.train, recipe, 1, options.threads);
+  train::BatchLoader loader(data.train, recipe, 1, options.threads);
   Trainer trainer(data, recipe, loader);
   std::vector<double> load_share;
   std::vector<double> network_share;
@@ -219,10 +219,10 @@ void run_loader(Options& options) {
 }
 
 /// Seconds per image of an epoch with plain decoding, on as many threads.
-double plain_epoch(const PictureFolder& folder, const Recipe& recipe, std::uint64_t epoch,
+double plain_epoch(const PictureFolder& folder, const train::Recipe& recipe, std::uint64_t epoch,
                    int threads) {
   const ImageSize size{recipe.image_size, recipe.image_size};
-  const RandomCrop crop{recipe.crop_area.least, recipe.crop_aspect, recipe.crop_area.most};
+  const data::RandomCrop crop{recipe.crop_area.least, recipe.crop_aspect, recipe.crop_area.most};
   std::atomic<std::int64_t> next{0};
   const auto work = [&] {
     std::vector<std::uint8_t> rgb(static_cast<std::size_t>(3 * size.pixels()));
@@ -240,10 +240,10 @@ double plain_epoch(const PictureFolder& folder, const Recipe& recipe, std::uint6
 
 void run_folder(Options& options) {
   const PictureFolder folder(256, {375, 500});
-  const ImageSet images = folder.images();
-  Recipe recipe = find_recipe("imagenet-paper");
+  const data::ImageSet images = folder.images();
+  train::Recipe recipe = train::find_recipe("imagenet-paper");
   recipe.batch = 32;
-  BatchLoader loader(images, recipe, 1, options.threads);
+  train::BatchLoader loader(images, recipe, 1, options.threads);
   std::vector<double> ratios;
   std::vector<double> ours_ms;
   std::vector<double> plain_ms;

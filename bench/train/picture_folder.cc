@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<std::uint8_t> encode_jpeg(const Image& image, int quality) {
+std::vector<std::uint8_t> encode_jpeg(const data::Image& image, int quality) {
   jpeg_compress_struct encoder{};
   jpeg_error_mgr errors{};
   encoder.err = jpeg_std_error(&errors);
@@ -77,7 +77,7 @@ PictureFolder::PictureFolder(std::int64_t count, ImageSize size)
     : folder_(fs::temp_directory_path() / fmt::format("medley-bench-{}", getpid())) {
   fs::create_directories(folder_);
   for (std::int64_t i = 0; i < count; ++i) {
-    Image image = synthetic_image(1, i, static_cast<std::int32_t>(i % 10), size);
+    data::Image image = data::synthetic_image(1, i, static_cast<std::int32_t>(i % 10), size);
     RandomStream random(1, 0, static_cast<std::uint64_t>(i), Purpose::picture);
     for (std::uint8_t& value : image.rgb) {
       value = static_cast<std::uint8_t>(
@@ -93,16 +93,17 @@ PictureFolder::PictureFolder(std::int64_t count, ImageSize size)
 
 PictureFolder::~PictureFolder() { fs::remove_all(folder_); }
 
-ImageSet PictureFolder::images() const {
-  ImageSet set;
+data::ImageSet PictureFolder::images() const {
+  data::ImageSet set;
   set.shape = {std::ssize(paths_), 3, 0, 0};
   set.labels.resize(paths_.size());
-  set.files = std::make_shared<ImageFiles>(paths_, ImageFiles::Broken::refuse);
+  set.files = std::make_shared<data::ImageFiles>(paths_, data::ImageFiles::Broken::refuse);
   return set;
 }
 
-void decode_plainly(const fs::path& path, const PixelBox& box, ImageSize size, std::uint8_t* rgb) {
-  const Image image = read_image(path);
+void decode_plainly(const fs::path& path, const data::PixelBox& box, ImageSize size,
+                    std::uint8_t* rgb) {
+  const data::Image image = data::read_image(path);
   const std::vector<Tap> rows = taps(box.height, size.height);
   const std::vector<Tap> columns = taps(box.width, size.width);
   // Along the columns first, then along the rows.

@@ -19,7 +19,7 @@ class PictureFolder {
 
   [[nodiscard]] const std::vector<std::filesystem::path>& paths() const { return paths_; }
   [[nodiscard]] std::uintmax_t bytes() const { return bytes_; }
-  [[nodiscard]] ImageSet images() const;
+  [[nodiscard]] data::ImageSet images() const;
 
  private:
   std::filesystem::path folder_;
@@ -29,7 +29,7 @@ class PictureFolder {
 
 /// What a plain loader does: decodes the whole picture, cuts out the box and resizes it with an
 /// antialiased bilinear filter, one pixel after the other.
-void decode_plainly(const std::filesystem::path& path, const PixelBox& box, ImageSize size,
+void decode_plainly(const std::filesystem::path& path, const data::PixelBox& box, ImageSize size,
                     std::uint8_t* rgb);
 
 }  // namespace medley::bench

@@ -39,7 +39,7 @@ struct DemoCommand {
   OutputOptions output;
   std::vector<std::string> inputs;
   std::string folder = "medley-demo";
-  ContactSheetOptions sheet;
+  report::ContactSheetOptions sheet;
   bool page = false;
 };
 
@@ -51,14 +51,14 @@ std::size_t most_shown() {
 }
 
 /// Pictures to try commands with, by the names of their files.
-std::vector<std::pair<std::string, Image>> drawn_pictures() {
+std::vector<std::pair<std::string, data::Image>> drawn_pictures() {
   constexpr ImageSize kSize{256, 256};
   constexpr std::pair<std::int32_t, std::int64_t> kPictures[] = {{0, 9}, {2, 26}, {1, 3}, {4, 14},
                                                                  {6, 8}, {9, 21}};  // class, index
-  std::vector<std::pair<std::string, Image>> pictures;
+  std::vector<std::pair<std::string, data::Image>> pictures;
   for (const auto& [object_class, index] : kPictures) {
-    const std::string name = std::string(synthetic_class_name(object_class)) + ".png";
-    pictures.emplace_back(name, synthetic_image(/*seed=*/1, index, object_class, kSize));
+    const std::string name = std::string(data::synthetic_class_name(object_class)) + ".png";
+    pictures.emplace_back(name, data::synthetic_image(/*seed=*/1, index, object_class, kSize));
   }
   return pictures;
 }
@@ -68,7 +68,7 @@ int write_page(const DemoCommand& command) {
     throw InvalidArgument("--page draws nothing: leave out the pictures");
   }
   const fs::path file = fs::path(command.folder) / "index.html";
-  write_staged(file, bytes_of(demo_page(read_demo_folder(command.folder))));
+  write_staged(file, bytes_of(report::demo_page(read_demo_folder(command.folder))));
   const nlohmann::ordered_json report = {{"schema", "medley.demo/1"}, {"page", file.string()}};
   print(command.output.json
             ? to_text(report)
@@ -78,11 +78,11 @@ int write_page(const DemoCommand& command) {
 
 int run(DemoCommand& command) {
   if (command.page) return write_page(command);
-  ContactSheetOptions& sheet = command.sheet;
+  report::ContactSheetOptions& sheet = command.sheet;
   for (const std::string& path : command.inputs) {
-    sheet.sources.push_back(read_image(path, {.exif = true}));
+    sheet.sources.push_back(data::read_image(path, {.exif = true}));
   }
-  const std::vector<SheetRow> rows = default_sheet_rows();
+  const std::vector<report::SheetRow> rows = report::default_sheet_rows();
   if (command.inputs.size() > most_shown()) {
     print_note(
         fmt::format("the first {} of {} pictures are shown", most_shown(), command.inputs.size()),
@@ -96,17 +96,17 @@ int run(DemoCommand& command) {
   StagedFolder output(folder);
   {
     Progress progress("drawing", std::ssize(rows) + 1, command.output.quiet);
-    output.write(sheet_name, encode_png(contact_sheet(sheet)));
+    output.write(sheet_name, data::encode_png(report::contact_sheet(sheet)));
     progress.tick();
     for (const auto& [name, picture] : drawn_pictures()) {
       const fs::path file = fs::path("pictures") / name;
-      output.write(file, encode_png(picture));
+      output.write(file, data::encode_png(picture));
       report["pictures"].push_back((folder / file).string());
     }
-    for (const SheetRow& row : rows) {
+    for (const report::SheetRow& row : rows) {
       check_interrupt();
       const fs::path name = fs::path("methods") / (row.policy.method.info().name + ".png");
-      output.write(name, encode_png(method_picture(row, sheet)));
+      output.write(name, data::encode_png(report::method_picture(row, sheet)));
       report["methods"][row.policy.method.info().name] = (folder / name).string();
       progress.tick();
     }

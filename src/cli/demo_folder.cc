@@ -29,31 +29,31 @@ std::string if_there(const fs::path& folder, const fs::path& name) {
 }
 
 /// The finished runs of a folder, in the order of the methods.
-std::vector<ResultFile> finished_runs(const fs::path& folder) {
-  std::vector<ResultFile> runs;
+std::vector<train::ResultFile> finished_runs(const fs::path& folder) {
+  std::vector<train::ResultFile> runs;
   if (!fs::is_directory(folder)) return runs;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
     if (!entry.is_directory()) continue;
-    if (auto result = finished_result(entry.path())) {
+    if (auto result = train::finished_result(entry.path())) {
       runs.push_back({entry.path(), *std::move(result)});
     }
   }
-  std::ranges::sort(runs, {}, &ResultFile::path);
-  const auto place = [all = methods()](const ResultFile& run) {
+  std::ranges::sort(runs, {}, &train::ResultFile::path);
+  const auto place = [all = methods()](const train::ResultFile& run) {
     return std::ranges::find(all, run.result.method(), &MethodInfo::name) - all.begin();
   };
   std::ranges::stable_sort(runs, {}, place);
   return runs;
 }
 
-void read_runs(const fs::path& folder, DemoPage& page) {
-  const std::vector<ResultFile> runs = finished_runs(folder / "runs");
+void read_runs(const fs::path& folder, report::DemoPage& page) {
+  const std::vector<train::ResultFile> runs = finished_runs(folder / "runs");
   if (runs.empty()) return;
-  const RunResult& first = runs.front().result;
+  const train::RunResult& first = runs.front().result;
   page.training = {first.data.name, first.data.train,    first.data.test, first.data.classes,
                    first.model(),   first.recipe.epochs, first.seed,      {}};
-  for (const ResultFile& run : runs) {
-    const RunResult& result = run.result;
+  for (const train::ResultFile& run : runs) {
+    const train::RunResult& result = run.result;
     if (result.seed != first.seed || result.data != first.data ||
         result.recipe.epochs != first.recipe.epochs) {
       throw InvalidArgument(
@@ -61,7 +61,7 @@ void read_runs(const fs::path& folder, DemoPage& page) {
                       "longer than {}",
                       run.path.string(), runs.front().path.string()));
     }
-    const Score& last = *result.metrics.back().score;
+    const train::Score& last = *result.metrics.back().score;
     page.training.runs.push_back({result.method(), last.test_top1, last.clean_train_top1});
     if (result.method() == kMixed) {
       page.first_batch = if_there(folder, run.path.lexically_relative(folder) / "batch.png");
@@ -69,7 +69,7 @@ void read_runs(const fs::path& folder, DemoPage& page) {
   }
 }
 
-void read_comparison(const fs::path& folder, DemoPage& page) {
+void read_comparison(const fs::path& folder, report::DemoPage& page) {
   const fs::path file = folder / "comparison.json";
   if (!fs::exists(file)) return;
   try {
@@ -86,8 +86,8 @@ void read_comparison(const fs::path& folder, DemoPage& page) {
 
 }  // namespace
 
-DemoPage read_demo_folder(const fs::path& folder) {
-  DemoPage page;
+report::DemoPage read_demo_folder(const fs::path& folder) {
+  report::DemoPage page;
   page.contact_sheet = if_there(folder, "contact_sheet.png");
   page.theory = if_there(folder, "theory/coefficients.png");
   page.gallery = if_there(folder, "gallery.png");

@@ -9,6 +9,6 @@ namespace medley::cli {
 /// What tools/demo leaves in its folder: contact_sheet.png (`medley demo`), theory/ (`medley theory
 /// figures`), runs/ (`medley sweep`), gallery.png and comparison.json (`medley eval`). What is
 /// missing is left out. Throws IoError for a file that is not what it should be.
-[[nodiscard]] DemoPage read_demo_folder(const std::filesystem::path& folder);
+[[nodiscard]] report::DemoPage read_demo_folder(const std::filesystem::path& folder);
 
 }  // namespace medley::cli

@@ -12,9 +12,9 @@ ImageFolder::ImageFolder(const std::vector<std::filesystem::path>& files, const 
   const auto note = [this](const std::string& text) { notes_.push_back(text); };
   std::int64_t kept_bytes = 0;
   for (std::size_t i = 0; i < files.size(); ++i) {
-    Image image;
+    data::Image image;
     try {
-      image = read_image(files[i], {.exif = exif_, .note = note});
+      image = data::read_image(files[i], {.exif = exif_, .note = note});
     } catch (const IoError& problem) {
       if (!options.skip_broken) throw;
       problems_.emplace_back(problem.what());
@@ -27,7 +27,7 @@ ImageFolder::ImageFolder(const std::vector<std::filesystem::path>& files, const 
     used_.push_back(i);
     // Only a prefix is kept, so that an index finds its image without a table.
     kept_bytes += 3 * size_.pixels();
-    if (kept_bytes <= kKeptBytes) kept_.push_back(resize(image, size_));
+    if (kept_bytes <= kKeptBytes) kept_.push_back(data::resize(image, size_));
     tick();
   }
   if (files_.empty()) {
@@ -38,9 +38,10 @@ ImageFolder::ImageFolder(const std::vector<std::filesystem::path>& files, const 
   }
 }
 
-Image ImageFolder::load(std::int64_t index) const {
+data::Image ImageFolder::load(std::int64_t index) const {
   const auto at = static_cast<std::size_t>(index);
-  return at < kept_.size() ? kept_[at] : resize(read_image(files_.at(at), {.exif = exif_}), size_);
+  return at < kept_.size() ? kept_[at]
+                           : data::resize(data::read_image(files_.at(at), {.exif = exif_}), size_);
 }
 
 }  // namespace medley::cli

@@ -43,7 +43,7 @@ class ImageFolder {
   [[nodiscard]] std::int64_t resized() const noexcept { return resized_; }
 
   /// The image in the common size. Throws IoError if it has to be read again and cannot be.
-  [[nodiscard]] Image load(std::int64_t index) const;
+  [[nodiscard]] data::Image load(std::int64_t index) const;
 
  private:
   ImageSize size_;
@@ -53,7 +53,7 @@ class ImageFolder {
   std::vector<std::size_t> used_;
   std::vector<std::string> problems_;
   std::vector<std::string> notes_;
-  std::vector<Image> kept_;  // of the first files
+  std::vector<data::Image> kept_;  // of the first files
 };
 
 }  // namespace medley::cli

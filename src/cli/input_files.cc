@@ -28,7 +28,7 @@ constexpr std::int64_t kGreatestSide = 1 << 20;
 }
 
 /// Larger than any text that a person or program writes for this one.
-constexpr std::size_t kMostText = kPlainSize;
+constexpr std::size_t kMostText = data::kPlainSize;
 
 std::string read_input() {
   std::string text;
@@ -119,7 +119,7 @@ GaussianDesign design_from_object(const json& object, const std::string& name) {
 
 std::string read_text(const std::string& path) {
   if (path == "-") return read_input();
-  const std::vector<std::uint8_t> bytes = read_file(path, kMostText);
+  const std::vector<std::uint8_t> bytes = data::read_file(path, kMostText);
   return {bytes.begin(), bytes.end()};
 }
 
@@ -157,7 +157,7 @@ std::shared_ptr<const GaussianDesign> read_design(const std::string& path) {
 std::shared_ptr<const MaskSet> read_masks(const std::vector<std::string>& paths) {
   auto masks = std::make_shared<MaskSet>();
   for (const std::string& path : paths) {
-    const Image image = read_image(path);
+    const data::Image image = data::read_image(path);
     if (masks->values.empty()) masks->size = image.size;
     if (image.size != masks->size) {
       fail_content(path,

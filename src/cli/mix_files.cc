@@ -66,17 +66,17 @@ MixPlan plan_files(const MixPolicy& policy, ImageSize size, std::uint64_t seed,
   return plan;
 }
 
-std::vector<Image> read_files(const FilesRequest& request) {
-  std::vector<Image> images;
-  const DecodeOptions decoding{.exif = request.exif, .note = [&](const std::string& note) {
-                                 print_note(note, request.quiet);
-                               }};
+std::vector<data::Image> read_files(const FilesRequest& request) {
+  std::vector<data::Image> images;
+  const data::DecodeOptions decoding{.exif = request.exif, .note = [&](const std::string& note) {
+                                       print_note(note, request.quiet);
+                                     }};
   for (const std::string& path : request.inputs) {
-    images.push_back(read_image(path, decoding));
+    images.push_back(data::read_image(path, decoding));
     const ImageSize size = images.front().size;
     const ImageSize had = images.back().size;
     if (had == size) continue;
-    images.back() = resize(images.back(), size);
+    images.back() = data::resize(images.back(), size);
     print_note(fmt::format("{} resized from {}x{} to {}x{} (height x width), the size of {}", path,
                            had.height, had.width, size.height, size.width, request.inputs.front()),
                request.quiet);
@@ -155,18 +155,18 @@ void mix_files(const FilesRequest& request) {
   const MixPolicy policy = policy_for_files(request);
   const fs::path output = output_name(request);
   check_outputs(request, output);
-  const std::vector<Image> images = read_files(request);
+  const std::vector<data::Image> images = read_files(request);
   const ImageSize size = images.front().size;
   const MixPlan plan =
       plan_files(policy, size, request.seed, static_cast<std::int64_t>(images.size()));
-  const Image mixed = mix_entry(
+  const data::Image mixed = mix_entry(
       plan, 0, [&](std::int64_t i) { return images[static_cast<std::size_t>(i)]; }, request.mix);
 
   StagedFiles files;
-  files.write(output, encode_png(mixed));
+  files.write(output, data::encode_png(mixed));
   if (!request.mask_output.empty()) {
     files.write(request.mask_output,
-                encode_png_grey(size, mask_picture(plan, plan.entries.front())));
+                data::encode_png_grey(size, mask_picture(plan, plan.entries.front())));
   }
   files.commit();
   print(request.json ? to_text(report(request, plan, output)) : summary(plan, output));

@@ -48,7 +48,7 @@ void check_target(const FolderRequest& request) {
 }
 
 ImageFolder open_folder(const FolderRequest& request) {
-  const std::vector<fs::path> files = list_images(request.input);
+  const std::vector<fs::path> files = data::list_images(request.input);
   if (files.empty()) {
     throw IoError(fmt::format("folder {} holds no PNG or JPEG files", request.input));
   }
@@ -156,10 +156,10 @@ void write_pictures(const FolderRequest& request, const ImageFolder& folder, Sta
   for (std::int64_t first = 0; first < request.count;) {
     const MixPlan plan = plans.next(first);
     for (std::size_t i = 0; i < plan.entries.size(); ++i) {
-      const Image image = mix_entry(
+      const data::Image image = mix_entry(
           plan, i, [&](std::int64_t index) { return folder.load(index); }, request.mix);
       output.write(fmt::format("{:06}.png", first + static_cast<std::int64_t>(i)),
-                   encode_png(image));
+                   data::encode_png(image));
       progress.tick();
       check_interrupt();
     }

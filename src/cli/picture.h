@@ -12,11 +12,11 @@
 namespace medley::cli {
 
 /// Finds the image of a source index; it must have the size of the plan.
-using ImageLookup = std::function<Image(std::int64_t)>;
+using ImageLookup = std::function<data::Image(std::int64_t)>;
 
 /// Makes the picture of `plan.entries[entry]` from the images it needs.
-[[nodiscard]] Image mix_entry(const MixPlan& plan, std::size_t entry, const ImageLookup& image_at,
-                              const MixOptions& options);
+[[nodiscard]] data::Image mix_entry(const MixPlan& plan, std::size_t entry,
+                                    const ImageLookup& image_at, const MixOptions& options);
 
 /// The entry's mask as 8-bit grey: 255 M, rounded to nearest (ties to even) and clamped.
 [[nodiscard]] std::vector<std::uint8_t> mask_picture(const MixPlan& plan, const MixEntry& entry);

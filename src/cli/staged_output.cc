@@ -52,7 +52,7 @@ void keep_old(Move& move) {
   if (!fs::exists(there)) return;
   if (fs::is_directory(there)) fail_write(move.to, "it is a folder");
   // No part, which others remove where they find it without a lock.
-  const fs::path name = temporary_in(folder_of(move.to), kOldSuffix);
+  const fs::path name = data::temporary_in(folder_of(move.to), kOldSuffix);
   fs::create_hard_link(move.to, name, problem);
   // Where there are no such links, a process that is killed now leaves the place empty.
   if (problem) rename_file(move.to, name, problem);
@@ -85,7 +85,7 @@ bool undo(const Move& move) {
 
 /// Whoever may not read a folder cannot open it.
 void flush_if_readable(const fs::path& folder) {
-  if (access(folder.c_str(), R_OK) == 0) flush_folder(folder);
+  if (access(folder.c_str(), R_OK) == 0) data::flush_folder(folder);
 }
 
 /// Moves all files, which were flushed, or none.
@@ -115,13 +115,13 @@ void move_all(std::span<Move> moves) {
 
 /// Writes to an open file, which may be none (-1), and closes it; errors call it `target`.
 void write_bytes(int descriptor, std::span<const std::uint8_t> bytes, const fs::path& target,
-                 Flush flush, std::optional<fs::perms> permissions = {}) {
+                 data::Flush flush, std::optional<fs::perms> permissions = {}) {
   if (descriptor < 0) fail_write(target, std::strerror(errno));
   const bool written =
       (!permissions || fchmod(descriptor, static_cast<mode_t>(*permissions)) == 0) &&
-      write_all(descriptor, bytes, flush);
+      data::write_all(descriptor, bytes, flush);
   const int problem = errno;
-  if (!close_file(descriptor) || !written) {
+  if (!data::close_file(descriptor) || !written) {
     fail_write(target, std::strerror(written ? errno : problem));
   }
 }
@@ -141,10 +141,10 @@ bool hold(int part) {
 std::pair<fs::path, int> make_part(const fs::path& folder, fs::file_type type,
                                    const fs::path& target) {
   for (;;) {
-    const fs::path path = temporary_in(folder, kPartSuffix);
+    const fs::path path = data::temporary_in(folder, data::kPartSuffix);
     int part = -1;
     if (type == fs::file_type::regular) {
-      part = create_file(path);
+      part = data::create_file(path);
     } else if (mkdir(path.c_str(), 0777) == 0) {
       part = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     }
@@ -157,10 +157,10 @@ std::pair<fs::path, int> make_part(const fs::path& folder, fs::file_type type,
 /// ".medley-" and ".part" around the digits that temporary_in() draws.
 bool is_part_name(std::string_view name) {
   constexpr std::size_t kDigits = 16;
-  return name.size() == kTemporaryPrefix.size() + kDigits + kPartSuffix.size() &&
-         name.starts_with(kTemporaryPrefix) && name.ends_with(kPartSuffix) &&
-         name.substr(kTemporaryPrefix.size(), kDigits).find_first_not_of("0123456789abcdef") ==
-             std::string_view::npos;
+  return name.size() == data::kTemporaryPrefix.size() + kDigits + data::kPartSuffix.size() &&
+         name.starts_with(data::kTemporaryPrefix) && name.ends_with(data::kPartSuffix) &&
+         name.substr(data::kTemporaryPrefix.size(), kDigits)
+                 .find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
 /// Makes `folder` and the folders above it; returns those that were new, outermost first.
@@ -214,8 +214,8 @@ void StagedFiles::write(const fs::path& target, std::span<const std::uint8_t> by
   const fs::file_status status = fs::status(target, ignored);
   if (fs::exists(status) && !fs::is_regular_file(status)) {
     const int descriptor =
-        uninterrupted([&] { return open(target.c_str(), O_WRONLY | O_CLOEXEC); });
-    return write_bytes(descriptor, bytes, target, Flush::no);
+        data::uninterrupted([&] { return open(target.c_str(), O_WRONLY | O_CLOEXEC); });
+    return write_bytes(descriptor, bytes, target, data::Flush::no);
   }
   const fs::path place = fs::exists(status) ? fs::canonical(target) : target;
   remove_dead_parts(folder_of(place));
@@ -223,8 +223,8 @@ void StagedFiles::write(const fs::path& target, std::span<const std::uint8_t> by
   moves_.push_back({std::move(name), place, {}, part});
   std::optional<fs::perms> permissions;
   if (fs::exists(status)) permissions = status.permissions();
-  write_bytes(uninterrupted([part = part] { return dup(part); }), bytes, target, Flush::yes,
-              permissions);
+  write_bytes(data::uninterrupted([part = part] { return dup(part); }), bytes, target,
+              data::Flush::yes, permissions);
 }
 
 void StagedFiles::commit() {
@@ -260,7 +260,7 @@ void StagedFolder::write(const fs::path& relative, std::span<const std::uint8_t>
   std::error_code problem;
   fs::create_directories(path.parent_path(), problem);
   if (problem) fail_write(target_ / relative, problem.message());
-  write_bytes(create_file(path), bytes, target_ / relative, Flush::no);
+  write_bytes(data::create_file(path), bytes, target_ / relative, data::Flush::no);
 }
 
 void StagedFolder::commit() {
@@ -269,7 +269,8 @@ void StagedFolder::commit() {
     for (const auto& entry : fs::recursive_directory_iterator(staging_)) {
       const fs::path place = target_ / fs::relative(entry.path(), staging_);
       if (!entry.is_directory()) {
-        flush_file(entry.path());  // after all were written: a tenth of the time of each at once
+        data::flush_file(
+            entry.path());  // after all were written: a tenth of the time of each at once
         moves.push_back({entry.path(), place});
       } else if (fs::create_directory(place)) {
         created_.push_back(place);

@@ -9,7 +9,7 @@
 #include "data/records.h"
 #include "medley/data/dataset.h"
 
-namespace medley {
+namespace medley::data {
 namespace {
 
 constexpr std::int32_t kSide = 32;
@@ -72,4 +72,4 @@ ImageData read_cifar100(const std::filesystem::path& folder, Parts parts) {
   return data;
 }
 
-}  // namespace medley
+}  // namespace medley::data

@@ -11,7 +11,7 @@
 #include "data/resample.h"
 #include "medley/data/image.h"
 
-namespace medley {
+namespace medley::data {
 
 /// Throws IoError unless a picture of these dimensions may be decoded.
 void check_decoded_size(std::int64_t height, std::int64_t width, std::string_view name);
@@ -47,4 +47,4 @@ void check_png_header(std::span<const std::uint8_t> bytes, std::string_view name
 [[nodiscard]] std::vector<std::uint8_t> encode_png_rows(ImageSize size, std::int32_t channels,
                                                         std::span<const std::uint8_t> values);
 
-}  // namespace medley
+}  // namespace medley::data

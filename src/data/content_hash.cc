@@ -5,10 +5,10 @@
 
 #include <fmt/format.h>
 
-namespace medley {
+namespace medley::data {
 
 std::string content_hash(std::span<const std::uint8_t> bytes) {
   return fmt::format("{:016x}", XXH3_64bits(bytes.data(), bytes.size()));
 }
 
-}  // namespace medley
+}  // namespace medley::data

@@ -17,7 +17,7 @@
 #include "medley/data/synthetic.h"
 #include "medley/random.h"
 
-namespace medley {
+namespace medley::data {
 namespace {
 
 ImageSet draw_set(const SyntheticOptions& o, std::int64_t count, std::uint64_t part) {
@@ -133,4 +133,4 @@ ImageData open_data(const std::string& text, ImageFiles::Broken broken, Parts pa
   return kind == "folder" ? read_folder(folder, broken, parts) : reader->second(folder, parts);
 }
 
-}  // namespace medley
+}  // namespace medley::data

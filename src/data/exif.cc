@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace medley {
+namespace medley::data {
 namespace {
 
 using Bytes = std::span<const std::uint8_t>;
@@ -121,4 +121,4 @@ void turn_upright(Bytes rgb, ImageSize stored, const Orientation& o,
   }
 }
 
-}  // namespace medley
+}  // namespace medley::data

@@ -5,7 +5,7 @@
 
 #include "medley/data/image.h"
 
-namespace medley {
+namespace medley::data {
 
 /// How a stored picture is turned to be seen upright: its transposition first, then mirrored.
 struct Orientation {
@@ -33,4 +33,4 @@ struct Orientation {
 void turn_upright(std::span<const std::uint8_t> rgb, ImageSize stored,
                   const Orientation& orientation, std::span<std::uint8_t> upright);
 
-}  // namespace medley
+}  // namespace medley::data

@@ -6,7 +6,7 @@
 #include "core/check.h"
 #include "medley/data/dataset.h"
 
-namespace medley {
+namespace medley::data {
 
 ImageData read_fashion_mnist(const std::filesystem::path& folder, Parts parts) {
   if (folder == kFashionMnistFolder && !std::filesystem::is_directory(folder)) {
@@ -27,4 +27,4 @@ ImageData read_fashion_mnist(const std::filesystem::path& folder, Parts parts) {
   return data;
 }
 
-}  // namespace medley
+}  // namespace medley::data

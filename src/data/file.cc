@@ -14,7 +14,7 @@
 #include "data/uninterrupted.h"
 #include "medley/error.h"
 
-namespace medley {
+namespace medley::data {
 namespace {
 
 namespace fs = std::filesystem;
@@ -146,4 +146,4 @@ void flush_folder(const fs::path& folder) {
 
 bool is_hidden(const fs::path& path) { return path.filename().string().starts_with('.'); }
 
-}  // namespace medley
+}  // namespace medley::data

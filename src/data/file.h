@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace medley {
+namespace medley::data {
 
 /// Of files that are read whole: pictures and tables are not larger, data sets and weights may be.
 inline constexpr std::size_t kPlainSize = std::size_t{1} << 30;
@@ -57,4 +57,4 @@ void flush_folder(const std::filesystem::path& folder);
 /// Whether a name begins with a dot: what other programs keep beside pictures.
 [[nodiscard]] bool is_hidden(const std::filesystem::path& path);
 
-}  // namespace medley
+}  // namespace medley::data

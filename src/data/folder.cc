@@ -12,7 +12,7 @@
 #include "medley/data/dataset.h"
 #include "medley/data/image_files.h"
 
-namespace medley {
+namespace medley::data {
 namespace {
 
 namespace fs = std::filesystem;
@@ -183,4 +183,4 @@ ImageData read_folder(const fs::path& folder, ImageFiles::Broken broken, Parts p
   return data;
 }
 
-}  // namespace medley
+}  // namespace medley::data

@@ -10,7 +10,7 @@
 #include "medley/data/dataset.h"
 #include "medley/data/image.h"
 
-namespace medley {
+namespace medley::data {
 namespace {
 
 constexpr std::uint64_t kMostValues = std::uint64_t{1} << 31;
@@ -113,4 +113,4 @@ ImageData read_idx(const std::filesystem::path& folder, Parts parts) {
   return data_of(std::move(train), read_set(folder, "t10k"), folder);
 }
 
-}  // namespace medley
+}  // namespace medley::data

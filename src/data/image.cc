@@ -15,7 +15,7 @@
 #include "data/resample.h"
 #include "medley/error.h"
 
-namespace medley {
+namespace medley::data {
 namespace {
 
 namespace fs = std::filesystem;
@@ -207,4 +207,4 @@ std::vector<fs::path> list_images(const fs::path& directory) {
   return paths;
 }
 
-}  // namespace medley
+}  // namespace medley::data

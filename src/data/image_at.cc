@@ -5,7 +5,7 @@
 #include "core/check.h"
 #include "medley/data/dataset.h"
 
-namespace medley {
+namespace medley::data {
 
 Image image_at(const ImageSet& images, std::int64_t index) {
   if (index < 0 || index >= images.count()) {
@@ -36,4 +36,4 @@ Image image_at(const ImageSet& images, std::int64_t index) {
   return image;
 }
 
-}  // namespace medley
+}  // namespace medley::data

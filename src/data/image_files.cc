@@ -20,7 +20,7 @@
 #include "medley/error.h"
 #include "medley/random.h"
 
-namespace medley {
+namespace medley::data {
 namespace {
 
 namespace fs = std::filesystem;
@@ -187,4 +187,4 @@ PixelBox central_box(ImageSize whole, std::int32_t size, std::int32_t shorter) {
   return {(whole.height - side) / 2, (whole.width - side) / 2, side, side};
 }
 
-}  // namespace medley
+}  // namespace medley::data

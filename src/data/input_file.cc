@@ -15,7 +15,7 @@
 #include "core/check.h"
 #include "data/uninterrupted.h"
 
-namespace medley {
+namespace medley::data {
 namespace {
 
 [[noreturn]] void fail_errno(std::string_view action, const std::string& name) {
@@ -81,4 +81,4 @@ void check_file_size(const InputFile& file, std::uint64_t most) {
                       file.size()));
 }
 
-}  // namespace medley
+}  // namespace medley::data

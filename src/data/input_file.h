@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace medley {
+namespace medley::data {
 
 /// A regular file that is read from its beginning on. Its size is known before a byte is read, so
 /// that what cannot be right is refused without reading it.
@@ -41,4 +41,4 @@ class InputFile {
 /// Throws IoError if a file has more than `most` bytes.
 void check_file_size(const InputFile& file, std::uint64_t most);
 
-}  // namespace medley
+}  // namespace medley::data

@@ -17,7 +17,7 @@
 // libjpeg reports errors through a handler that must not return; ours jumps. Every function here
 // that calls setjmp has only trivial locals, and libjpeg's C frames are all that lies between.
 
-namespace medley {
+namespace medley::data {
 namespace {
 
 /// More than any encoder writes: a small file with thousands of scans is an attack. Every scan goes
@@ -276,4 +276,4 @@ Window decode_jpeg_part(std::span<const std::uint8_t> bytes, std::string_view na
   return {box.top * scale - top, box.left * scale - left, box.height * scale, box.width * scale};
 }
 
-}  // namespace medley
+}  // namespace medley::data

@@ -13,7 +13,7 @@
 #include "medley/data/dataset.h"
 #include "medley/data/image.h"
 
-namespace medley {
+namespace medley::data {
 namespace {
 
 /// An array of a .npy file, in C order, of which the header was read, and nothing else.
@@ -193,4 +193,4 @@ ImageData read_npy(const std::filesystem::path& folder, Parts parts) {
   return data_of(std::move(train), read_set(folder, "test"), folder);
 }
 
-}  // namespace medley
+}  // namespace medley::data

@@ -14,7 +14,7 @@
 // libpng reports errors by longjmp. Every function here that calls setjmp has only trivial locals,
 // and libpng's own C frames are all that lies between the two.
 
-namespace medley {
+namespace medley::data {
 namespace {
 
 using Message = std::array<char, 160>;
@@ -209,4 +209,4 @@ std::vector<std::uint8_t> encode_png_rows(ImageSize size, std::int32_t channels,
   return writer.take();
 }
 
-}  // namespace medley
+}  // namespace medley::data

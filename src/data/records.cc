@@ -11,7 +11,7 @@
 #include "core/check.h"
 #include "data/file.h"
 
-namespace medley {
+namespace medley::data {
 
 std::vector<std::string> read_names(const std::filesystem::path& path) {
   constexpr std::size_t kMost = std::size_t{1} << 20;
@@ -76,4 +76,4 @@ ImageData test_data_of(ImageSet test, const std::vector<std::int64_t>& train_lab
   return {{}, std::move(test), std::move(classes)};
 }
 
-}  // namespace medley
+}  // namespace medley::data

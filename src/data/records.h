@@ -7,7 +7,7 @@
 
 #include "medley/data/dataset.h"
 
-namespace medley {
+namespace medley::data {
 
 /// The lines of a text file without empty ones, or none if there is no such file. Throws IoError if
 /// it is no regular file or larger than lists of names are.
@@ -25,4 +25,4 @@ namespace medley {
 [[nodiscard]] ImageData test_data_of(ImageSet test, const std::vector<std::int64_t>& train_labels,
                                      const std::filesystem::path& folder);
 
-}  // namespace medley
+}  // namespace medley::data

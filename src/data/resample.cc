@@ -6,7 +6,7 @@
 
 #include "data/resample_rows.h"
 
-namespace medley {
+namespace medley::data {
 namespace {
 
 /// For every output position, the input positions that make it up, and their weights.
@@ -70,4 +70,4 @@ void resample(const RgbRows& from, const Window& window, ImageSize size, std::ui
   }
 }
 
-}  // namespace medley
+}  // namespace medley::data

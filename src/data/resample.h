@@ -5,7 +5,7 @@
 
 #include "medley/types.h"
 
-namespace medley {
+namespace medley::data {
 
 /// Rows of interleaved RGB.
 struct RgbRows {
@@ -26,4 +26,4 @@ struct Window {
 /// 3 * size.pixels() values of interleaved RGB.
 void resample(const RgbRows& from, const Window& window, ImageSize size, std::uint8_t* rgb);
 
-}  // namespace medley
+}  // namespace medley::data

@@ -6,7 +6,7 @@
 #include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
-namespace medley::HWY_NAMESPACE {
+namespace medley::data::HWY_NAMESPACE {
 namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
@@ -77,12 +77,12 @@ void simd_round_to_bytes(const float* HWY_RESTRICT from, std::size_t count,
 }
 
 }  // namespace
-}  // namespace medley::HWY_NAMESPACE
+}  // namespace medley::data::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 
-namespace medley {
+namespace medley::data {
 
 HWY_EXPORT(simd_blend_rows);
 HWY_EXPORT(simd_blend_columns);
@@ -101,6 +101,6 @@ void round_to_bytes(const float* from, std::size_t count, std::uint8_t* to) {
   HWY_DYNAMIC_DISPATCH(simd_round_to_bytes)(from, count, to);
 }
 
-}  // namespace medley
+}  // namespace medley::data
 
 #endif  // HWY_ONCE

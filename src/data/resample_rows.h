@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace medley {
+namespace medley::data {
 
 /// The inner loops of `resample`, with the same bits on every instruction set. Vectors are read and
 /// written whole: floats need `kRowSlack` values of room after their end.
@@ -26,4 +26,4 @@ void blend_columns(const float* from, const Tap* taps, std::size_t width, float*
 /// Rounds to the nearest byte, within 0 and 255.
 void round_to_bytes(const float* from, std::size_t count, std::uint8_t* to);
 
-}  // namespace medley
+}  // namespace medley::data

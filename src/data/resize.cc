@@ -4,7 +4,7 @@
 #include "data/resample.h"
 #include "medley/data/image.h"
 
-namespace medley {
+namespace medley::data {
 
 Image resize(const Image& image, ImageSize size) {
   check_pixels(image.size, image.rgb.size(), 3);
@@ -18,4 +18,4 @@ Image resize(const Image& image, ImageSize size) {
   return result;
 }
 
-}  // namespace medley
+}  // namespace medley::data

@@ -9,7 +9,7 @@
 #include "core/check.h"
 #include "medley/data/dataset.h"
 
-namespace medley {
+namespace medley::data {
 namespace {
 
 /// How many images of each class are kept: equal shares, and one more of the first classes.
@@ -63,4 +63,4 @@ ImageSet first_of_each_class(const ImageSet& images, std::int64_t count,
   return kept;
 }
 
-}  // namespace medley
+}  // namespace medley::data

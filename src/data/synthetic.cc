@@ -11,7 +11,7 @@
 #include "medley/error.h"
 #include "medley/random.h"
 
-namespace medley {
+namespace medley::data {
 
 static_assert(kSyntheticClasses ==
               std::tuple_size_v<std::remove_cvref_t<decltype(synthetic::objects())>>);
@@ -36,4 +36,4 @@ Image synthetic_image(std::uint64_t seed, std::int64_t index, std::int32_t objec
                            size);
 }
 
-}  // namespace medley
+}  // namespace medley::data

@@ -2,7 +2,7 @@
 
 #include <cerrno>
 
-namespace medley {
+namespace medley::data {
 
 /// Makes a system call again for as long as a signal interrupts it; returns what it returned. Not
 /// for close(), which has given the descriptor back by then.
@@ -14,4 +14,4 @@ template <typename Call>
   }
 }
 
-}  // namespace medley
+}  // namespace medley::data

@@ -7,7 +7,7 @@
 
 #include "core/check.h"
 
-namespace medley {
+namespace medley::data {
 
 /// Unpacks a file piece by piece.
 class UnpackedFile::Inflater {
@@ -72,4 +72,4 @@ std::size_t UnpackedFile::read(std::span<std::uint8_t> to) {
   return count;
 }
 
-}  // namespace medley
+}  // namespace medley::data

@@ -10,7 +10,7 @@
 
 #include "data/input_file.h"
 
-namespace medley {
+namespace medley::data {
 
 /// What a file holds, unpacked if it is gzipped: as much of it as is asked for, and no more.
 class UnpackedFile {
@@ -36,4 +36,4 @@ class UnpackedFile {
   std::unique_ptr<Inflater> inflater_;  // null: not gzipped
 };
 
-}  // namespace medley
+}  // namespace medley::data

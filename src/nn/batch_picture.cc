@@ -11,9 +11,9 @@ namespace medley::nn {
 namespace {
 
 /// Image `i` of a batch of values from 0 to 255.
-Image image_of(const torch::Tensor& shown, std::int64_t i) {
+data::Image image_of(const torch::Tensor& shown, std::int64_t i) {
   const std::int64_t channels = shown.size(1);
-  Image image;
+  data::Image image;
   image.size = {static_cast<std::int32_t>(shown.size(2)), static_cast<std::int32_t>(shown.size(3))};
   const std::int64_t pixels = image.size.pixels();
   image.rgb.resize(static_cast<std::size_t>(3 * pixels));
@@ -50,18 +50,18 @@ std::vector<std::string> lines_of(const MixedLabels& labels, std::int64_t i,
 
 }  // namespace
 
-Image batch_picture(const torch::Tensor& batch, const MixedLabels& labels,
-                    const std::vector<std::string>& classes) {
+data::Image batch_picture(const torch::Tensor& batch, const MixedLabels& labels,
+                          const std::vector<std::string>& classes) {
   constexpr std::int64_t kMost = 64;
   const torch::Tensor low = batch.amin({0, 2, 3}, true);
   const torch::Tensor range = (batch.amax({0, 2, 3}, true) - low).clamp_min(1e-6);
   const std::int64_t count = std::min(batch.size(0), kMost);
   const torch::Tensor shown = ((batch.slice(0, 0, count) - low) / range * 255).contiguous();
-  std::vector<GridPicture> pictures;
+  std::vector<report::GridPicture> pictures;
   for (std::int64_t i = 0; i < count; ++i) {
     pictures.push_back({image_of(shown, i), lines_of(labels, i, classes)});
   }
-  return draw_grid(pictures);
+  return report::draw_grid(pictures);
 }
 
 }  // namespace medley::nn

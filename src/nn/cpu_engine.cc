@@ -98,13 +98,13 @@ class CpuEngine : public Engine {
 
   double loss_sum() override { return loss_sum_; }
 
-  Score score() override {
+  train::Score score() override {
     const std::int64_t count = data_.test.count();
-    const auto of = [&](Model& model, const ImageSet& images) {
+    const auto of = [&](Model& model, const data::ImageSet& images) {
       return nn::score(model, images, count, data_.num_classes(), loader_);
     };
     const Accuracy test = of(*model_, data_.test);
-    Score score{test.top1, test.top5, of(*model_, data_.train).top1, {}};
+    train::Score score{test.top1, test.top5, of(*model_, data_.train).top1, {}};
     if (!average_.empty()) score.ema_test_top1 = of(*averaged_model(), data_.test).top1;
     return score;
   }
@@ -153,10 +153,10 @@ class CpuEngine : public Engine {
     return copy;
   }
 
-  const ImageData& data_;
-  const Recipe& recipe_;
+  const data::ImageData& data_;
+  const train::Recipe& recipe_;
   std::uint64_t seed_;
-  BatchLoader& loader_;
+  train::BatchLoader& loader_;
   std::shared_ptr<Model> model_;
   NamedTensors parameters_;
   std::unique_ptr<Stepper> stepper_;

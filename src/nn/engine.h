@@ -37,7 +37,7 @@ class Engine {
   /// Sum of the losses of the images of this epoch so far.
   [[nodiscard]] virtual double loss_sum() = 0;
   /// Tests the network on unmixed images.
-  [[nodiscard]] virtual Score score() = 0;
+  [[nodiscard]] virtual train::Score score() = 0;
   /// Where the time of a step goes, after at least one epoch.
   [[nodiscard]] virtual StepProfile profile() = 0;
   /// None on a CPU.
@@ -46,9 +46,9 @@ class Engine {
 
 /// What engines are made from; all of it outlives them.
 struct EngineParts {
-  const ImageData& data;
+  const data::ImageData& data;
   const TrainOptions& options;
-  BatchLoader& loader;
+  train::BatchLoader& loader;
 };
 
 [[nodiscard]] std::unique_ptr<Engine> make_cpu_engine(const EngineParts& parts);

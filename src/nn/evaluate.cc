@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 
 /// The recipe that names a network, and its weights as safetensors where that is not the file.
 struct Trained {
-  Recipe recipe;
+  train::Recipe recipe;
   std::optional<std::vector<std::uint8_t>> weights;
 };
 
@@ -33,8 +33,8 @@ struct Trained {
 void check_weights(const fs::path& file, std::span<const std::uint8_t> weights) {
   const fs::path result = file.parent_path() / "result.json";
   if (file.filename() != "weights.safetensors" || !fs::exists(result)) return;
-  const std::optional<std::string> hash = read_result(result).weights_hash;
-  const std::string found = content_hash(weights);
+  const std::optional<std::string> hash = train::read_result(result).weights_hash;
+  const std::string found = data::content_hash(weights);
   if (hash.value_or(found) != found) {
     fail_io(fmt::format("{} is damaged or not of this run: its hash must be {}, as {} says, got {}",
                         file.string(), *hash, result.string(), found));
@@ -49,22 +49,24 @@ Trained read_trained(const fs::path& file) {
                           file.string()));
     }
     if (!fs::exists(file)) fail_io(fmt::format("there is no file {}", file.string()));
-    const std::vector<std::uint8_t> text = read_file(recipe);
-    return {recipe_from_json({reinterpret_cast<const char*>(text.data()), text.size()},
-                             recipe.string()),
+    const std::vector<std::uint8_t> text = data::read_file(recipe);
+    return {train::recipe_from_json({reinterpret_cast<const char*>(text.data()), text.size()},
+                                    recipe.string()),
             std::nullopt};
   }
-  const Checkpoint checkpoint = read_checkpoint(file);
+  const train::Checkpoint checkpoint = train::read_checkpoint(file);
   const nlohmann::json json = parse_json(checkpoint.state, file.string(), JsonError::io);
-  return {recipe_from_json(JsonFields(json, file.string()).text("recipe"), file.string()),
-          checkpoint.section(checkpoint.has("average") ? "average" : "weights").bytes};
+  return {
+      train::recipe_from_json(train::JsonFields(json, file.string()).text("recipe"), file.string()),
+      checkpoint.section(checkpoint.has("average") ? "average" : "weights").bytes};
 }
 
 }  // namespace
 
-Evaluation evaluate_file(const fs::path& file, const ImageData& data, int threads, Device device) {
+Evaluation evaluate_file(const fs::path& file, const data::ImageData& data, int threads,
+                         Device device) {
   Trained trained = read_trained(file);
-  trained.recipe.mix = Recipe().mix;  // test images stay as they are
+  trained.recipe.mix = train::Recipe().mix;  // test images stay as they are
   trained.recipe.files.clear();
   check_threads(threads);
   const int used = threads > 0 ? threads : hardware_threads();
@@ -77,7 +79,7 @@ Evaluation evaluate_file(const fs::path& file, const ImageData& data, int thread
     check_weights(file, *trained.weights);
   }
   load_tensors(*trained.weights, file.string(), state);
-  const BatchLoader loader(data.test, trained.recipe, 0, used);
+  const train::BatchLoader loader(data.test, trained.recipe, 0, used);
   const auto place = device == Device::cuda ? torch::kCUDA : torch::kCPU;
   if (device == Device::cuda) allow_tf32(false);
   model->to(place);

@@ -26,7 +26,8 @@ std::vector<std::int64_t> other_batches(std::int64_t images, std::int64_t batch)
 
 }  // namespace
 
-void check_last_batch(const ImageData& data, const Recipe& recipe, const BatchLoader& loader) {
+void check_last_batch(const data::ImageData& data, const train::Recipe& recipe,
+                      const train::BatchLoader& loader) {
   if (loader.batch_size(loader.steps() - 1) > 1) return;
   const auto model = make_model(recipe.model, data.num_classes(), data.train.shape.channels,
                                 /*seed=*/0);

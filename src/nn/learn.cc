@@ -36,7 +36,7 @@ Tensor bce_softmax(const Tensor& logits, const LabelTensors& labels, double smoo
 
 class Sgd : public Stepper {
  public:
-  Sgd(const Recipe& recipe, NamedTensors parameters)
+  Sgd(const train::Recipe& recipe, NamedTensors parameters)
       : momentum_(recipe.momentum),
         nesterov_(recipe.nesterov),
         decay_(recipe.weight_decay),
@@ -75,7 +75,7 @@ class Sgd : public Stepper {
 
 class AdamW : public Stepper {
  public:
-  AdamW(const Recipe& recipe, NamedTensors parameters)
+  AdamW(const train::Recipe& recipe, NamedTensors parameters)
       : beta1_(recipe.momentum),
         beta2_(recipe.beta2),
         decay_(recipe.weight_decay),
@@ -122,17 +122,19 @@ class AdamW : public Stepper {
 
 }  // namespace
 
-Tensor loss_of(const Tensor& logits, const LabelTensors& labels, Loss loss, double smoothing) {
-  return loss == Loss::bce_softmax ? bce_softmax(logits, labels, smoothing)
-                                   : cross_entropy(logits, labels, smoothing);
+Tensor loss_of(const Tensor& logits, const LabelTensors& labels, train::Loss loss,
+               double smoothing) {
+  return loss == train::Loss::bce_softmax ? bce_softmax(logits, labels, smoothing)
+                                          : cross_entropy(logits, labels, smoothing);
 }
 
-std::unique_ptr<Stepper> make_stepper(const Recipe& recipe, const NamedTensors& parameters) {
-  if (recipe.optimizer == Optimizer::adamw) return std::make_unique<AdamW>(recipe, parameters);
+std::unique_ptr<Stepper> make_stepper(const train::Recipe& recipe, const NamedTensors& parameters) {
+  if (recipe.optimizer == train::Optimizer::adamw)
+    return std::make_unique<AdamW>(recipe, parameters);
   return std::make_unique<Sgd>(recipe, parameters);
 }
 
-std::int64_t batches_of_update(const Recipe& recipe, std::int64_t step, std::int64_t steps) {
+std::int64_t batches_of_update(const train::Recipe& recipe, std::int64_t step, std::int64_t steps) {
   return std::min(recipe.accumulate, steps - step / recipe.accumulate * recipe.accumulate);
 }
 

@@ -18,7 +18,7 @@ struct LabelTensors {
 
 /// Mean loss of a batch of logits, without a B×C matrix of targets.
 [[nodiscard]] torch::Tensor loss_of(const torch::Tensor& logits, const LabelTensors& labels,
-                                    Loss loss, double smoothing);
+                                    train::Loss loss, double smoothing);
 
 /// Changes parameters by their gradients. Its whole state is in `state()`.
 class Stepper {
@@ -28,12 +28,12 @@ class Stepper {
   [[nodiscard]] virtual NamedTensors state() const = 0;
 };
 
-[[nodiscard]] std::unique_ptr<Stepper> make_stepper(const Recipe& recipe,
+[[nodiscard]] std::unique_ptr<Stepper> make_stepper(const train::Recipe& recipe,
                                                     const NamedTensors& parameters);
 
 /// Batches whose gradients the update after `step` averages: fewer than accumulate at the end of an
 /// epoch of `steps` steps.
-[[nodiscard]] std::int64_t batches_of_update(const Recipe& recipe, std::int64_t step,
+[[nodiscard]] std::int64_t batches_of_update(const train::Recipe& recipe, std::int64_t step,
                                              std::int64_t steps);
 
 /// Scales gradients so that their common norm is at most `most`.

@@ -15,12 +15,13 @@ std::string_view precision_of(const TrainOptions& options) {
   return kPrecisionNames[static_cast<std::size_t>(precision)];
 }
 
-RunResult result_of(const ImageData& data, const TrainOptions& options,
-                    const std::vector<EpochMetrics>& metrics, const std::optional<Gpu>& gpu) {
-  RunResult result;
+train::RunResult result_of(const data::ImageData& data, const TrainOptions& options,
+                           const std::vector<train::EpochMetrics>& metrics,
+                           const std::optional<Gpu>& gpu) {
+  train::RunResult result;
   result.recipe = options.recipe;
   result.seed = options.seed;
-  result.data = summary_of(data, options.data_name);
+  result.data = train::summary_of(data, options.data_name);
   result.versions = {kVersion, libtorch().version, std::nullopt};
   result.metrics = metrics;
   result.precision = precision_of(options);
@@ -31,8 +32,8 @@ RunResult result_of(const ImageData& data, const TrainOptions& options,
   return result;
 }
 
-RunRecord record_of(const TrainOptions& options) {
-  RunRecord record;
+train::RunRecord record_of(const TrainOptions& options) {
+  train::RunRecord record;
   record.seed = options.seed;
   record.data = options.data;
   if (!options.weights.empty()) record.weights = fs::absolute(options.weights).string();

@@ -19,11 +19,11 @@ struct Gpu {
 [[nodiscard]] std::string_view precision_of(const TrainOptions& options);
 
 /// What goes into result.json; without a GPU the run was on the CPU.
-[[nodiscard]] RunResult result_of(const ImageData& data, const TrainOptions& options,
-                                  const std::vector<EpochMetrics>& metrics,
-                                  const std::optional<Gpu>& gpu = {});
+[[nodiscard]] train::RunResult result_of(const data::ImageData& data, const TrainOptions& options,
+                                         const std::vector<train::EpochMetrics>& metrics,
+                                         const std::optional<Gpu>& gpu = {});
 
 /// What goes into run.json, as far as the options say it: without the hash of the weights.
-[[nodiscard]] RunRecord record_of(const TrainOptions& options);
+[[nodiscard]] train::RunRecord record_of(const TrainOptions& options);
 
 }  // namespace medley::nn

@@ -29,8 +29,9 @@ std::int64_t spread_number(std::int64_t i, std::int64_t asked, std::int64_t coun
   return first + std::int64_t{draw} % (end - first);
 }
 
-Accuracy score(Model& model, const ImageSet& images, std::int64_t count, std::int64_t classes,
-               const BatchLoader& loader, const torch::TensorOptions& input, const SeeAnswer& see) {
+Accuracy score(Model& model, const data::ImageSet& images, std::int64_t count, std::int64_t classes,
+               const train::BatchLoader& loader, const torch::TensorOptions& input,
+               const SeeAnswer& see) {
   constexpr std::int64_t kBatch = 250;
   torch::NoGradGuard no_grad;
   const bool was_training = model.is_training();

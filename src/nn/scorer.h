@@ -26,8 +26,8 @@ struct Accuracy {
 
 /// Runs the network on `count` images, spread evenly over the set, unmixed, in evaluation mode, and
 /// puts it back into the mode it was in. The network is where `input` says, and takes that type.
-[[nodiscard]] Accuracy score(Model& model, const ImageSet& images, std::int64_t count,
-                             std::int64_t classes, const BatchLoader& loader,
+[[nodiscard]] Accuracy score(Model& model, const data::ImageSet& images, std::int64_t count,
+                             std::int64_t classes, const train::BatchLoader& loader,
                              const torch::TensorOptions& input = torch::kFloat32,
                              const SeeAnswer& see = {});
 

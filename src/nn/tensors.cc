@@ -50,7 +50,7 @@ void to_channels_last(torch::nn::Module& module) {
 
 std::vector<std::uint8_t> save_tensors(const NamedTensors& tensors) {
   std::vector<torch::Tensor> kept;  // contiguous copies on the host, alive until written
-  std::vector<TensorView> views;
+  std::vector<train::TensorView> views;
   for (const auto& [name, tensor] : tensors) {
     kept.push_back(tensor.detach().cpu().contiguous());
     const torch::Tensor& t = kept.back();
@@ -59,15 +59,15 @@ std::vector<std::uint8_t> save_tensors(const NamedTensors& tensors) {
                      {t.sizes().begin(), t.sizes().end()},
                      {static_cast<const std::uint8_t*>(t.data_ptr()), t.nbytes()}});
   }
-  return write_safetensors(views);
+  return train::write_safetensors(views);
 }
 
 namespace {
 
 /// The tensor of a file that goes into one of ours. Throws IoError unless it fits.
-const TensorView& fitting(const SafetensorsFile& content, std::string_view file,
-                          const std::string& name, const torch::Tensor& tensor) {
-  const TensorView* view = content.find(name);
+const train::TensorView& fitting(const train::SafetensorsFile& content, std::string_view file,
+                                 const std::string& name, const torch::Tensor& tensor) {
+  const train::TensorView* view = content.find(name);
   if (view == nullptr) fail_io(fmt::format("{} has no tensor \"{}\"", file, name));
   const std::vector<std::int64_t> shape(tensor.sizes().begin(), tensor.sizes().end());
   if (view->dtype == dtype_name(tensor) && view->shape == shape) return *view;
@@ -81,7 +81,7 @@ const TensorView& fitting(const SafetensorsFile& content, std::string_view file,
                       shape_text(view->shape), dtype_name(tensor), shape_text(shape)));
 }
 
-void check_tensors(const SafetensorsFile& content, std::string_view file,
+void check_tensors(const train::SafetensorsFile& content, std::string_view file,
                    const NamedTensors& tensors) {
   if (content.tensors.size() != tensors.size()) {
     fail_io(fmt::format("{} has {} tensors, but {} are expected", file, content.tensors.size(),
@@ -94,18 +94,18 @@ void check_tensors(const SafetensorsFile& content, std::string_view file,
 
 std::vector<std::uint8_t> read_tensors(const std::filesystem::path& file,
                                        const NamedTensors& tensors) {
-  return read_safetensors_file(file, [&](const SafetensorsFile& content) {
+  return train::read_safetensors_file(file, [&](const train::SafetensorsFile& content) {
     check_tensors(content, file.string(), tensors);
   });
 }
 
 void load_tensors(std::span<const std::uint8_t> bytes, std::string_view file,
                   const NamedTensors& tensors) {
-  const SafetensorsFile content = read_safetensors(bytes, file);
+  const train::SafetensorsFile content = train::read_safetensors(bytes, file);
   check_tensors(content, file, tensors);
   torch::NoGradGuard no_grad;
   for (const auto& [name, tensor] : tensors) {
-    const TensorView& view = fitting(content, file, name, tensor);
+    const train::TensorView& view = fitting(content, file, name, tensor);
     const torch::Tensor host = torch::empty(tensor.sizes(), tensor.options().device(torch::kCPU));
     std::memcpy(host.data_ptr(), view.bytes.data(), view.bytes.size());
     torch::Tensor(tensor).copy_(host);

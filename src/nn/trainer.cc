@@ -70,7 +70,7 @@ void check_class_names(const std::vector<std::string>& names) {
 
 class Run {
  public:
-  Run(const ImageData& data, const TrainOptions& options, TrainObserver& observer)
+  Run(const data::ImageData& data, const TrainOptions& options, TrainObserver& observer)
       : data_(data),
         options_(options),
         recipe_(options.recipe),
@@ -102,20 +102,20 @@ class Run {
     const NamedTensors average = engine_->average();
     const std::vector<std::uint8_t> weights =
         save_tensors(average.empty() ? engine_->weights() : average);
-    write_file_durably(folder_.file("weights.safetensors"), weights);
-    RunResult result = result_of(data_, options_, metrics_, engine_->gpu());
+    data::write_file_durably(folder_.file("weights.safetensors"), weights);
+    train::RunResult result = result_of(data_, options_, metrics_, engine_->gpu());
     result.weights = start_;
-    result.weights_hash = content_hash(weights);
+    result.weights_hash = data::content_hash(weights);
     result.lengthened_from = lengthened_from();
-    write_result(folder_.file("result.json"), result);
+    train::write_result(folder_.file("result.json"), result);
     return {metrics_, false, lengthened_from()};
   }
 
  private:
   /// False if the folder holds the result of this run already.
   [[nodiscard]] bool resume_or_start() {
-    if (options_.existing != RunFolder::Existing::resume) return start();
-    record_ = read_run_record(folder_.path());
+    if (options_.existing != train::RunFolder::Existing::resume) return start();
+    record_ = train::read_run_record(folder_.path());
     std::vector<std::string> problems;
     const auto found = checkpoints_.load_newest(problems);
     for (const std::string& problem : problems) observer_.on_note(problem);
@@ -131,7 +131,7 @@ class Run {
     return false;
   }
 
-  [[nodiscard]] bool go_on(const CheckpointFolder::Found& found) {
+  [[nodiscard]] bool go_on(const train::CheckpointFolder::Found& found) {
     const std::string file = found.path.string();
     const bool ends = at_.epoch == recipe_.epochs;
     make_engine();
@@ -162,7 +162,7 @@ class Run {
     const std::filesystem::path file = weights_to_start_from();
     if (!file.empty()) {
       const std::vector<std::uint8_t> bytes = read_tensors(file, engine_->weights());
-      start_ = content_hash(bytes);
+      start_ = data::content_hash(bytes);
       if (record_ && record_->weights_hash) {
         must_equal(folder_.file(kRecord).string(), "weights of hash", *record_->weights_hash,
                    *start_);
@@ -171,7 +171,7 @@ class Run {
       const NamedTensors average = engine_->average();
       if (!average.empty()) load_tensors(bytes, file.string(), average);
     }
-    const Image picture = first_batch();
+    const data::Image picture = first_batch();
     folder_.start(first_files());
     note_lock();
     write_picture(picture);
@@ -185,9 +185,9 @@ class Run {
     return record_->weights;
   }
 
-  void write_picture(const Image& picture) {
+  void write_picture(const data::Image& picture) {
     if (picture.size.pixels() > 0) {
-      write_file_durably(folder_.file(kPicture), encode_png(picture));
+      data::write_file_durably(folder_.file(kPicture), data::encode_png(picture));
     }
   }
 
@@ -195,13 +195,13 @@ class Run {
     if (!folder_.lock_problem().empty()) observer_.on_note(folder_.lock_problem());
   }
 
-  [[nodiscard]] std::vector<RunFile> first_files() const {
+  [[nodiscard]] std::vector<train::RunFile> first_files() const {
     return {{"recipe.json", to_json(recipe_)}, {kRecord, to_json(record())}};
   }
 
   /// Of this run; if it goes on, with the command that began it.
-  [[nodiscard]] RunRecord record() const {
-    RunRecord record = record_of(options_);
+  [[nodiscard]] train::RunRecord record() const {
+    train::RunRecord record = record_of(options_);
     record.weights_hash = start_;
     if (record_) {
       if (options_.weights.empty()) record.weights = record_->weights;
@@ -217,7 +217,7 @@ class Run {
   void check_same_as_begun() const {
     const std::filesystem::path file = folder_.file("recipe.json");
     if (std::filesystem::exists(file)) {
-      check_same_recipe(read_recorded_recipe(file), file.string());
+      check_same_recipe(train::read_recorded_recipe(file), file.string());
     }
     if (record_) {
       must_equal(folder_.file(kRecord).string(), "seed", record_->seed, options_.seed);
@@ -233,7 +233,8 @@ class Run {
   void check_same_start(const std::string& file, const std::optional<std::string>& hash) const {
     if (options_.weights.empty()) return;
     const Json was = hash ? Json(*hash) : Json();
-    must_equal(file, "weights of hash", was, content_hash(read_file(options_.weights, kAnySize)));
+    must_equal(file, "weights of hash", was,
+               data::content_hash(data::read_file(options_.weights, data::kAnySize)));
   }
 
   /// Not for a run that turns out to be finished.
@@ -247,10 +248,11 @@ class Run {
   [[nodiscard]] bool has_end() {
     const std::filesystem::path weights = folder_.file("weights.safetensors");
     if (at_.epoch < recipe_.epochs || !std::filesystem::exists(weights)) return false;
-    const std::optional<RunResult> result = finished_result(folder_.path());
+    const std::optional<train::RunResult> result = train::finished_result(folder_.path());
     if (!result || result->recipe.epochs != recipe_.epochs) return false;
     if (!result->weights_hash) return true;
-    if (content_hash(read_file(weights, kAnySize)) == *result->weights_hash) return true;
+    if (data::content_hash(data::read_file(weights, data::kAnySize)) == *result->weights_hash)
+      return true;
     observer_.on_note(fmt::format("{} is damaged: writes it again", weights.string()));
     return false;
   }
@@ -260,14 +262,14 @@ class Run {
   [[nodiscard]] bool take_finished() {
     const std::string file = folder_.file("result.json").string();
     if (!std::filesystem::exists(file)) return false;
-    const std::optional<RunResult> result = finished_result(folder_.path());
+    const std::optional<train::RunResult> result = train::finished_result(folder_.path());
     if (!result) {
       fail_argument(fmt::format(
           "{} is not the result of the recipe.json beside it; start anew with train --overwrite",
           file));
     }
     must_equal(file, "seed", result->seed, options_.seed);
-    if (result->data != summary_of(data_, result->data.name)) {
+    if (result->data != train::summary_of(data_, result->data.name)) {
       check_same_choice();
       fail_argument(
           fmt::format("{} was made with other data; start anew with train --overwrite", file));
@@ -289,7 +291,7 @@ class Run {
     return true;
   }
 
-  [[nodiscard]] Image first_batch() {
+  [[nodiscard]] data::Image first_batch() {
     const BatchShape s = loader_.shape(loader_.batch_size(0));
     const torch::Tensor batch = torch::empty({s.count, s.channels, s.height, s.width});
     const MixedLabels labels = loader_.load(0, 0, loader_.order(0), view_of(batch));
@@ -303,7 +305,7 @@ class Run {
     engine_->begin_epoch(static_cast<std::uint64_t>(at_.epoch), at_.step, at_.loss_sum);
     double lr = 0;
     while (at_.step < loader_.steps()) {
-      lr = learning_rate(recipe_, at_.epoch * loader_.steps() + at_.step, loader_.steps());
+      lr = train::learning_rate(recipe_, at_.epoch * loader_.steps() + at_.step, loader_.steps());
       run_step(lr);
       const bool stop = observer_.stop();
       // Gradients that wait for more batches are in no checkpoint.
@@ -335,7 +337,7 @@ class Run {
     observer_.on_step(at_.step, loss);
   }
 
-  void note_broken(const ImageSet& images) {
+  void note_broken(const data::ImageSet& images) {
     if (!images.files) return;
     for (const std::string& note : images.files->new_notes()) observer_.on_note(note);
   }
@@ -344,7 +346,7 @@ class Run {
     const double loss_sum = engine_->loss_sum();
     if (!std::isfinite(loss_sum)) diverged(loss_sum, lr);
     const double seconds = at_.seconds + seconds_since(start);
-    EpochMetrics m;
+    train::EpochMetrics m;
     m.epoch = at_.epoch + 1;
     m.lr = lr;
     m.train_loss = loss_sum / static_cast<double>(std::max<std::int64_t>(at_.images, 1));
@@ -384,10 +386,10 @@ class Run {
                         {"loss_sum", at.loss_sum},
                         {"epoch_images", at.images},
                         {"epoch_seconds", at.seconds},
-                        {"metrics", encode_metrics(metrics_)}};
-    Checkpoint checkpoint{state.dump(),
-                          {{"weights", save_tensors(engine_->weights())},
-                           {"optimizer", save_tensors(engine_->optimizer())}}};
+                        {"metrics", train::encode_metrics(metrics_)}};
+    train::Checkpoint checkpoint{state.dump(),
+                                 {{"weights", save_tensors(engine_->weights())},
+                                  {"optimizer", save_tensors(engine_->optimizer())}}};
     const NamedTensors average = engine_->average();
     if (!average.empty()) checkpoint.sections.push_back({"average", save_tensors(average)});
     checkpoints_.save(at.epoch * loader_.steps() + at.step, checkpoint);
@@ -395,10 +397,10 @@ class Run {
   }
 
   /// Refuses what is not a checkpoint of this run.
-  void restore_position(const Checkpoint& checkpoint, const std::string& file) {
+  void restore_position(const train::Checkpoint& checkpoint, const std::string& file) {
     const std::string name = "the state of " + file;
     const Json json = parse_json(checkpoint.state, name, JsonError::io);
-    JsonFields state(json, name);
+    train::JsonFields state(json, name);
     must_equal(file, "seed", state.at("seed"), options_.seed);
     // Older checkpoints do not say all of what follows.
     const Json test_data = json.value("test_data", Json(test_fingerprint_));
@@ -409,7 +411,7 @@ class Run {
     must_equal(file, "training images", state.at("images"), data_.train.count());
     must_equal(file, "training data of hash", state.at("data"), train_fingerprint_);
     must_equal(file, "test data of hash", test_data, test_fingerprint_);
-    const Recipe was = recorded_recipe(state.text("recipe"), file);
+    const train::Recipe was = train::recorded_recipe(state.text("recipe"), file);
     check_same_recipe(was, file);
     if (recipe_.epochs < was.epochs) {
       fail_argument(fmt::format(
@@ -434,14 +436,14 @@ class Run {
     note_change("device", device_name());
     note_change("deterministic", is_deterministic());
     at_ = position_of(state, was);
-    metrics_ = decode_metrics(state.text("metrics"), fmt::format("the metrics of {}", file));
+    metrics_ = train::decode_metrics(state.text("metrics"), fmt::format("the metrics of {}", file));
     if (std::ssize(metrics_) != at_.epoch) {
       state.wrong("epoch", fmt::format("{}, as many as there are metrics of", metrics_.size()));
     }
   }
 
   /// The position in a checkpoint, if the run can have been there.
-  [[nodiscard]] Position position_of(JsonFields& state, const Recipe& was) const {
+  [[nodiscard]] Position position_of(train::JsonFields& state, const train::Recipe& was) const {
     Position at;
     at.epoch = state.whole("epoch", 0, was.epochs);
     at.step = state.whole("step", 0, at.epoch < was.epochs ? loader_.steps() - 1 : 0);
@@ -456,7 +458,7 @@ class Run {
     return at;
   }
 
-  void restore_tensors(const Checkpoint& checkpoint, const std::string& file) {
+  void restore_tensors(const train::Checkpoint& checkpoint, const std::string& file) {
     load_tensors(checkpoint.section("weights").bytes, file, engine_->weights());
     // Older versions spelled it so.
     const char* optimizer = checkpoint.has("optimiser") ? "optimiser" : "optimizer";
@@ -489,7 +491,7 @@ class Run {
   }
 
   /// A run can be lengthened, but not changed.
-  void check_same_recipe(Recipe was, const std::string& file) const {
+  void check_same_recipe(train::Recipe was, const std::string& file) const {
     if (was.draws != recipe_.draws) {
       fail_argument(
           fmt::format("{} was made with draws version {}, this program has {}: go on with the "
@@ -502,7 +504,7 @@ class Run {
     was.eval_every = recipe_.eval_every;
     std::string had;
     std::string has;
-    for (const auto& [field, before, now] : differences(was, recipe_)) {
+    for (const auto& [field, before, now] : train::differences(was, recipe_)) {
       const char* comma = had.empty() ? "" : ", ";
       had += fmt::format("{}{} {}", comma, field, before);
       has += fmt::format("{}{} {}", comma, field, now);
@@ -514,29 +516,29 @@ class Run {
                     file, had, has));
   }
 
-  const ImageData& data_;
+  const data::ImageData& data_;
   const TrainOptions& options_;
-  const Recipe& recipe_;
+  const train::Recipe& recipe_;
   TrainObserver& observer_;
   int threads_;
-  RunFolder folder_;
-  CheckpointFolder checkpoints_;
-  BatchLoader loader_;
+  train::RunFolder folder_;
+  train::CheckpointFolder checkpoints_;
+  train::BatchLoader loader_;
   std::string train_fingerprint_ = fingerprint(data_.train);
   std::string test_fingerprint_ = fingerprint(data_.test);
   std::unique_ptr<Engine> engine_;
   Position at_;
   std::int64_t first_epochs_ = recipe_.epochs;  // before the run was lengthened
-  std::optional<RunRecord> record_;             // that the folder has, if it goes on
+  std::optional<train::RunRecord> record_;      // that the folder has, if it goes on
   std::optional<std::string> start_;            // hash of the weights that it started from
-  std::vector<EpochMetrics> metrics_;
+  std::vector<train::EpochMetrics> metrics_;
   Clock::time_point saved_at_;
 };
 
 }  // namespace
 
 void check_options(const TrainOptions& options) {
-  check_recipe(options.recipe);
+  train::check_recipe(options.recipe);
   if (options.recipe.draws != kDrawsVersion) {
     fail_argument(fmt::format(
         "the recipe is of draws version {}, this program has {}: take \"draws\" out of the recipe "
@@ -566,7 +568,8 @@ bool lacks_memory(const c10::Error& problem) {
 
 }  // namespace
 
-TrainResult train(const ImageData& data, const TrainOptions& options, TrainObserver& observer) {
+TrainResult train(const data::ImageData& data, const TrainOptions& options,
+                  TrainObserver& observer) {
   check_options(options);
   check_class_names(data.classes);
   try {

@@ -22,12 +22,12 @@
 namespace medley::python {
 namespace {
 
-Buffer array_of(const Image& image) {
+Buffer array_of(const data::Image& image) {
   return {Element::u8, {image.size.height, image.size.width, 3}, image.rgb};
 }
 
 /// An image of shape H, W, 3 or H, W (grey), uint8.
-Image image_from(py::handle object, const char* name) {
+data::Image image_from(py::handle object, const char* name) {
   const Array array(object, {.name = name});
   const auto& shape = array.shape();
   const bool grey = shape.size() == 2;
@@ -37,7 +37,7 @@ Image image_from(py::handle object, const char* name) {
         fmt::format("{} must be uint8 of shape H, W, 3 or H, W, in host memory, got {}", name,
                     describe(array)));
   }
-  Image image;
+  data::Image image;
   image.size = {static_cast<std::int32_t>(shape[0]), static_cast<std::int32_t>(shape[1])};
   std::vector<std::uint8_t> values(static_cast<std::size_t>(array.values()));
   copy_dense(array, reinterpret_cast<std::byte*>(values.data()));
@@ -55,7 +55,7 @@ using Row = std::tuple<std::string, std::string, std::string, py::dict>;  // tit
 Buffer sheet(const std::vector<Row>& rows, const py::object& sources, std::int32_t tile,
              const std::vector<double>& lams, std::uint64_t seed, const std::string& title,
              const std::string& caption, bool single) {
-  ContactSheetOptions options;
+  report::ContactSheetOptions options;
   options.tile = tile;
   options.lams = lams;
   options.seed = seed;
@@ -66,15 +66,16 @@ Buffer sheet(const std::vector<Row>& rows, const py::object& sources, std::int32
   }
   for (const py::handle source : sources) options.sources.push_back(image_from(source, "an image"));
   const py::gil_scoped_release release;
-  return array_of(single ? method_picture(options.rows.front(), options) : contact_sheet(options));
+  return array_of(single ? report::method_picture(options.rows.front(), options)
+                         : report::contact_sheet(options));
 }
 
 py::bytes png(const py::object& object) {
-  const Image image = image_from(object, "the picture");
+  const data::Image image = image_from(object, "the picture");
   std::vector<std::uint8_t> bytes;
   {
     const py::gil_scoped_release release;
-    bytes = encode_png(image);
+    bytes = data::encode_png(image);
   }
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
@@ -87,8 +88,8 @@ Buffer synthetic(const py::object& classes, const py::object& size, std::uint64_
   const py::gil_scoped_release release;
   auto* next = images.span<std::uint8_t>().data();
   for (std::size_t i = 0; i < labels.size(); ++i) {
-    const Image image = synthetic_image(seed, first + static_cast<std::int64_t>(i),
-                                        static_cast<std::int32_t>(labels[i]), s);
+    const data::Image image = data::synthetic_image(seed, first + static_cast<std::int64_t>(i),
+                                                    static_cast<std::int32_t>(labels[i]), s);
     next = std::ranges::copy(image.rgb, next).out;
   }
   return images;
@@ -103,8 +104,8 @@ void bind_pictures(py::module_& module) {
   module.def("synthetic", &synthetic, py::arg("classes"), py::arg("size"), py::arg("seed"),
              py::arg("first"));
   py::list names;
-  for (std::int32_t i = 0; i < kSyntheticClasses; ++i) {
-    names.append(std::string(synthetic_class_name(i)));
+  for (std::int32_t i = 0; i < data::kSyntheticClasses; ++i) {
+    names.append(std::string(data::synthetic_class_name(i)));
   }
   module.attr("synthetic_classes") = py::tuple(names);
 }

@@ -9,7 +9,7 @@
 #include "medley/error.h"
 #include "report/font.h"
 
-namespace medley {
+namespace medley::report {
 namespace {
 
 /// No coordinate that matters is further out, and sums of a few of them do not overflow.
@@ -47,11 +47,11 @@ bool finite(Point p) noexcept { return std::isfinite(p.x) && std::isfinite(p.y);
 }  // namespace
 
 Canvas::Canvas(ImageSize size, Rgb background) : image_{size, {}} {
-  if (size.height < 1 || size.width < 1 || size.height > kMaxImageSide ||
-      size.width > kMaxImageSide || size.pixels() > kMaxImagePixels) {
+  if (size.height < 1 || size.width < 1 || size.height > data::kMaxImageSide ||
+      size.width > data::kMaxImageSide || size.pixels() > data::kMaxImagePixels) {
     throw InvalidArgument(
         fmt::format("a canvas must have 1 to {} pixels and at most {} on a side, got {} x {}",
-                    kMaxImagePixels, kMaxImageSide, size.width, size.height));
+                    data::kMaxImagePixels, data::kMaxImageSide, size.width, size.height));
   }
   image_.rgb.resize(static_cast<std::size_t>(3 * size.pixels()));
   unclip();
@@ -157,7 +157,7 @@ void Canvas::disc(Point centre, double radius, Rgb colour, double opacity) {
   }
 }
 
-void Canvas::draw(std::int32_t x, std::int32_t y, const Image& image, std::int32_t scale) {
+void Canvas::draw(std::int32_t x, std::int32_t y, const data::Image& image, std::int32_t scale) {
   (void)view_of(image);  // checks
   const std::int64_t step = std::max(scale, 1);
   const auto [height, width] = image.size;
@@ -175,7 +175,7 @@ void Canvas::draw(std::int32_t x, std::int32_t y, const Image& image, std::int32
 
 void Canvas::draw_grey(std::int32_t x, std::int32_t y, ImageSize size,
                        std::span<const std::uint8_t> grey, std::int32_t scale) {
-  Image image{size, {}};
+  data::Image image{size, {}};
   image.rgb.reserve(3 * grey.size());
   for (const std::uint8_t value : grey) image.rgb.insert(image.rgb.end(), 3, value);
   draw(x, y, image, scale);
@@ -206,4 +206,4 @@ void Canvas::text(std::int32_t x, std::int32_t y, std::string_view text, const T
   }
 }
 
-}  // namespace medley
+}  // namespace medley::report

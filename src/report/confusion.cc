@@ -10,7 +10,7 @@
 #include "medley/report/chart.h"
 #include "report/figure_frame.h"
 
-namespace medley {
+namespace medley::report {
 namespace {
 
 constexpr std::int32_t kSide = 480;  // of the matrix, about
@@ -43,8 +43,8 @@ std::vector<double> shares_of(std::span<const std::int64_t> counts, std::size_t 
 
 }  // namespace
 
-Image draw_confusion(std::span<const std::int64_t> counts, const std::vector<std::string>& classes,
-                     const std::string& caption) {
+data::Image draw_confusion(std::span<const std::int64_t> counts,
+                           const std::vector<std::string>& classes, const std::string& caption) {
   const std::size_t n = classes.size();
   if (n == 0 || counts.size() != n * n) {
     throw InvalidArgument(fmt::format("a confusion matrix of {} classes needs {} numbers, got {}",
@@ -97,4 +97,4 @@ Image draw_confusion(std::span<const std::int64_t> counts, const std::vector<std
   return std::move(canvas).image();
 }
 
-}  // namespace medley
+}  // namespace medley::report

@@ -11,7 +11,7 @@
 #include "medley/report/canvas.h"
 #include "report/sheet_cell.h"
 
-namespace medley {
+namespace medley::report {
 namespace {
 
 constexpr Rgb kPaper = {250, 250, 252};
@@ -44,13 +44,13 @@ void check_options(const ContactSheetOptions& options) {
 }
 
 /// The middle of a picture, as wide as it is high.
-Image middle_square(const Image& picture) {
+data::Image middle_square(const data::Image& picture) {
   const std::int32_t side = std::min(picture.size.height, picture.size.width);
   if (picture.size == ImageSize{side, side}) return picture;
   const auto row_values = static_cast<std::ptrdiff_t>(picture.size.width) * 3;
   const std::ptrdiff_t top = (picture.size.height - side) / 2;
   const std::ptrdiff_t left = (picture.size.width - side) / 2;
-  Image square{{side, side}, {}};
+  data::Image square{{side, side}, {}};
   for (std::ptrdiff_t row = top; row < top + side; ++row) {
     const auto first = picture.rgb.begin() + row * row_values + 3 * left;
     square.rgb.insert(square.rgb.end(), first, first + std::ptrdiff_t{3} * side);
@@ -59,7 +59,7 @@ Image middle_square(const Image& picture) {
 }
 
 /// The caller's sources at the size of a tile, followed by drawn ones.
-std::vector<Image> tile_sources(const ContactSheetOptions& options, std::int64_t count) {
+std::vector<data::Image> tile_sources(const ContactSheetOptions& options, std::int64_t count) {
   // A cat, a flower, a balloon, …: pictures whose colours stay apart when mixed.
   struct Picture {
     std::int32_t object_class;
@@ -69,15 +69,15 @@ std::vector<Image> tile_sources(const ContactSheetOptions& options, std::int64_t
   constexpr std::uint64_t kPictureSeed = 1;
 
   const ImageSize size = {options.tile, options.tile};
-  std::vector<Image> sources;
+  std::vector<data::Image> sources;
   for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
     if (i < options.sources.size()) {
-      sources.push_back(resize(middle_square(options.sources[i]), size));
+      sources.push_back(data::resize(middle_square(options.sources[i]), size));
       continue;
     }
     const auto [object_class, index] = kPictures[i % std::size(kPictures)];
     const auto round = static_cast<std::int64_t>(i / std::size(kPictures));
-    sources.push_back(synthetic_image(kPictureSeed, index + 100 * round, object_class, size));
+    sources.push_back(data::synthetic_image(kPictureSeed, index + 100 * round, object_class, size));
   }
   return sources;
 }
@@ -100,7 +100,7 @@ std::vector<std::string> wrapped(std::string_view text, Font font, std::int32_t 
   return lines;
 }
 
-void draw_tile(Canvas& canvas, std::int32_t x, std::int32_t y, const Image& image) {
+void draw_tile(Canvas& canvas, std::int32_t x, std::int32_t y, const data::Image& image) {
   canvas.draw(x, y, image);
   canvas.frame({x - 1, y - 1, image.size.width + 2, image.size.height + 2}, kFrame);
 }
@@ -162,7 +162,7 @@ struct SheetLayout {
   }
 };
 
-void draw_head(Canvas& canvas, const SheetLayout& layout, std::span<const Image> sources,
+void draw_head(Canvas& canvas, const SheetLayout& layout, std::span<const data::Image> sources,
                const ContactSheetOptions& options) {
   std::int32_t x = kMargin;
   for (std::size_t i = 0; i < sources.size(); ++i) {
@@ -211,12 +211,12 @@ std::vector<SheetRow> default_sheet_rows() {
   return rows;
 }
 
-Image contact_sheet(const ContactSheetOptions& options) {
+data::Image contact_sheet(const ContactSheetOptions& options) {
   check_options(options);
   const std::vector<SheetRow> rows = options.rows.empty() ? default_sheet_rows() : options.rows;
   std::int64_t count = 2;
   for (const SheetRow& row : rows) count = std::max(count, source_count(row.policy));
-  const std::vector<Image> sources = tile_sources(options, count);
+  const std::vector<data::Image> sources = tile_sources(options, count);
 
   const SheetLayout layout(options.tile);
   const std::size_t columns = options.lams.size();
@@ -246,11 +246,11 @@ Image contact_sheet(const ContactSheetOptions& options) {
   return std::move(canvas).image();
 }
 
-Image method_picture(const SheetRow& row, const ContactSheetOptions& options) {
+data::Image method_picture(const SheetRow& row, const ContactSheetOptions& options) {
   check_options(options);
   constexpr std::int32_t kEdge = 10;
   constexpr std::int32_t kHead = 30;
-  const std::vector<Image> sources =
+  const std::vector<data::Image> sources =
       tile_sources(options, std::max<std::int64_t>(source_count(row.policy), 2));
   const std::int32_t tile = options.tile;
   const auto columns = static_cast<std::int32_t>(ignores_lam(row) ? 1 : options.lams.size());
@@ -267,9 +267,9 @@ Image method_picture(const SheetRow& row, const ContactSheetOptions& options) {
       static_cast<std::int32_t>(std::ceil(std::sqrt(static_cast<double>(partners.size()))));
   const std::int32_t side = tile / across;
   std::int32_t place = 0;
-  for (const Image& partner : partners) {
+  for (const data::Image& partner : partners) {
     draw_tile(canvas, kEdge + place % across * side, lower + place / across * side,
-              resize(partner, {side, side}));
+              data::resize(partner, {side, side}));
     ++place;
   }
   for (std::int32_t column = 0; column < columns; ++column) {
@@ -284,4 +284,4 @@ Image method_picture(const SheetRow& row, const ContactSheetOptions& options) {
   return std::move(canvas).image();
 }
 
-}  // namespace medley
+}  // namespace medley::report

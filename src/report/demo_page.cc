@@ -8,7 +8,7 @@
 #include "report/demo_settings.h"
 #include "report/html.h"
 
-namespace medley {
+namespace medley::report {
 namespace {
 
 constexpr std::string_view kWithout = "none";
@@ -181,4 +181,4 @@ std::string demo_page(const DemoPage& page) {
   return html::page("Medley: the demo", body + settings_section());
 }
 
-}  // namespace medley
+}  // namespace medley::report

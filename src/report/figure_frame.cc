@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-namespace medley {
+namespace medley::report {
 namespace {
 
 constexpr std::int32_t kLine = 18;
@@ -54,4 +54,4 @@ std::string tick_text(double value) {
   return fmt::format("{:.3g}", value);
 }
 
-}  // namespace medley
+}  // namespace medley::report

@@ -7,7 +7,7 @@
 
 #include "medley/report/canvas.h"
 
-namespace medley {
+namespace medley::report {
 
 // What all figures share: margins, a title above, a caption below.
 inline constexpr std::int32_t kMargin = 24;
@@ -30,4 +30,4 @@ void draw_frame(Canvas& canvas, std::string_view title, std::string_view caption
 /// "0.25", "1e-05": short text of a tick.
 [[nodiscard]] std::string tick_text(double value);
 
-}  // namespace medley
+}  // namespace medley::report

@@ -4,7 +4,7 @@
 #include <array>
 #include <cstddef>
 
-namespace medley {
+namespace medley::report {
 namespace {
 
 #include "report/font_data.inc"
@@ -76,4 +76,4 @@ TextExtent measure_text(std::string_view text, Font font) {
   return extent;
 }
 
-}  // namespace medley
+}  // namespace medley::report

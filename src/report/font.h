@@ -6,7 +6,7 @@
 
 #include "medley/report/canvas.h"
 
-namespace medley {
+namespace medley::report {
 
 /// One character of a face. `left` and `top` place its box relative to the pen on the baseline.
 struct Glyph {
@@ -36,4 +36,4 @@ struct Face {
 /// Takes the first character off `text`, which is not empty. A byte that is not UTF-8 gives U+FFFD.
 [[nodiscard]] char32_t next_character(std::string_view& text) noexcept;
 
-}  // namespace medley
+}  // namespace medley::report

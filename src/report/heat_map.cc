@@ -7,7 +7,7 @@
 #include "medley/report/chart.h"
 #include "report/figure_frame.h"
 
-namespace medley {
+namespace medley::report {
 namespace {
 
 constexpr std::int32_t kSide = 204;      // of a map, at least
@@ -40,8 +40,8 @@ std::int32_t scale_of(const HeatMapPanel& panel) {
   return std::max(1, kSide / std::max(panel.size.height, panel.size.width));
 }
 
-Image picture_of(const HeatMapPanel& panel, Range range) {
-  Image image{panel.size, {}};
+data::Image picture_of(const HeatMapPanel& panel, Range range) {
+  data::Image image{panel.size, {}};
   for (const double value : panel.values) {
     const Rgb c = scale_colour((value - range.low) / (range.high - range.low));
     image.rgb.insert(image.rgb.end(), {c.r, c.g, c.b});
@@ -153,7 +153,7 @@ std::vector<double> ticks(double low, double high, int count) {
   return list;
 }
 
-Image draw_figure(const HeatMapFigure& figure) {
+data::Image draw_figure(const HeatMapFigure& figure) {
   if (figure.panels.empty()) throw InvalidArgument("a figure needs at least one panel, got none");
   std::int32_t wide = 0;
   std::int32_t high = 0;
@@ -189,4 +189,4 @@ Image draw_figure(const HeatMapFigure& figure) {
   return std::move(canvas).image();
 }
 
-}  // namespace medley
+}  // namespace medley::report

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-namespace medley::html {
+namespace medley::report::html {
 namespace {
 
 constexpr std::string_view kStyle = R"css(
@@ -116,4 +116,4 @@ std::string bars(const std::vector<BarGroup>& groups,
   return text + "</div>\n";
 }
 
-}  // namespace medley::html
+}  // namespace medley::report::html

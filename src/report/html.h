@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-namespace medley::html {
+namespace medley::report::html {
 
 /// The text with &, <, > and quotes as entities.
 [[nodiscard]] std::string escaped(std::string_view text);
@@ -46,4 +46,4 @@ struct BarGroup {
 [[nodiscard]] std::string bars(const std::vector<BarGroup>& groups,
                                const std::vector<std::pair<std::string, std::string>>& legend);
 
-}  // namespace medley::html
+}  // namespace medley::report::html

@@ -6,7 +6,7 @@
 #include "medley/report/chart.h"
 #include "report/figure_frame.h"
 
-namespace medley {
+namespace medley::report {
 namespace {
 
 constexpr std::int32_t kWidth = 420;
@@ -164,7 +164,7 @@ void draw_panel(Canvas& canvas, const LineFigure& figure, const LinePanel& panel
 
 }  // namespace
 
-Image draw_figure(const LineFigure& figure) {
+data::Image draw_figure(const LineFigure& figure) {
   if (figure.panels.empty()) throw InvalidArgument("a figure needs at least one panel, got none");
   Span across;
   Span up;
@@ -192,4 +192,4 @@ Image draw_figure(const LineFigure& figure) {
   return std::move(canvas).image();
 }
 
-}  // namespace medley
+}  // namespace medley::report

@@ -5,7 +5,7 @@
 
 #include "medley/report/canvas.h"
 
-namespace medley {
+namespace medley::report {
 namespace {
 
 constexpr std::int64_t kGap = 8;
@@ -27,7 +27,7 @@ std::string fitted(std::string text, std::int32_t width) {
 
 }  // namespace
 
-Image draw_grid(const std::vector<GridPicture>& pictures, int columns) {
+data::Image draw_grid(const std::vector<GridPicture>& pictures, int columns) {
   if (pictures.empty()) return {};
   const ImageSize size = pictures.front().image.size;
   std::size_t lines = 0;
@@ -39,11 +39,11 @@ Image draw_grid(const std::vector<GridPicture>& pictures, int columns) {
   const std::int64_t height = tile_height + static_cast<std::int64_t>(lines) * kLine + kGap;
 
   const std::int64_t room = kMostPixels / (width * height);
-  const std::int64_t across =
-      std::min({std::ssize(pictures), std::int64_t{columns}, (kMaxImageSide - kGap) / width, room});
+  const std::int64_t across = std::min(
+      {std::ssize(pictures), std::int64_t{columns}, (data::kMaxImageSide - kGap) / width, room});
   if (across <= 0) return {};
   const std::int64_t down = std::min({(std::ssize(pictures) + across - 1) / across,
-                                      (kMaxImageSide - kGap) / height, room / across});
+                                      (data::kMaxImageSide - kGap) / height, room / across});
   if (down <= 0) return {};
   Canvas canvas({static_cast<std::int32_t>(down * height + kGap),
                  static_cast<std::int32_t>(across * width + kGap)});
@@ -64,4 +64,4 @@ Image draw_grid(const std::vector<GridPicture>& pictures, int columns) {
   return std::move(canvas).image();
 }
 
-}  // namespace medley
+}  // namespace medley::report

@@ -4,7 +4,7 @@
 #include "medley/report/chart.h"
 #include "report/figure_frame.h"
 
-namespace medley {
+namespace medley::report {
 namespace {
 
 constexpr std::int32_t kGap = 10;
@@ -14,14 +14,14 @@ constexpr Rgb kFrame = {190, 195, 200};
 
 }  // namespace
 
-Image draw_figure(const PictureFigure& figure) {
+data::Image draw_figure(const PictureFigure& figure) {
   if (figure.rows.empty()) throw InvalidArgument("a figure needs at least one row, got none");
   std::int32_t tile_w = 0, tile_h = 0, label = 0, count = 0;
   for (const PictureRow& row : figure.rows) {
     label = std::max({label, measure_text(row.title, Font::bold).width,
                       measure_text(row.note, Font::small).width});
     count = std::max(count, static_cast<std::int32_t>(row.pictures.size()));
-    for (const Image& picture : row.pictures) {
+    for (const data::Image& picture : row.pictures) {
       tile_w = std::max(tile_w, picture.size.width);
       tile_h = std::max(tile_h, picture.size.height);
     }
@@ -54,4 +54,4 @@ Image draw_figure(const PictureFigure& figure) {
   return std::move(canvas).image();
 }
 
-}  // namespace medley
+}  // namespace medley::report

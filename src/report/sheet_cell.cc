@@ -12,7 +12,7 @@
 #include "medley/plan_edit.h"
 #include "medley/sampler.h"
 
-namespace medley {
+namespace medley::report {
 namespace {
 
 /// A disc with a soft edge around the middle; `radius` in units of half the shorter side.
@@ -83,7 +83,7 @@ std::int64_t source_count(const MixPolicy& policy) {
 
 bool ignores_lam(const SheetRow& row) { return row.policy.method.sources() == 1; }
 
-SheetCell mix_cell(const SheetRow& row, double lam, std::span<const Image> sources,
+SheetCell mix_cell(const SheetRow& row, double lam, std::span<const data::Image> sources,
                    std::uint64_t seed, std::uint64_t column) {
   const ImageSize size = sources.front().size;
   const std::int64_t count = source_count(row.policy);
@@ -105,7 +105,7 @@ SheetCell mix_cell(const SheetRow& row, double lam, std::span<const Image> sourc
   const MixPlan plan = slice(sampler.plan(request), 0, 1);
 
   std::vector<std::uint8_t> batch;
-  for (const Image& source : sources.first(static_cast<std::size_t>(count))) {
+  for (const data::Image& source : sources.first(static_cast<std::size_t>(count))) {
     batch.insert(batch.end(), source.rgb.begin(), source.rgb.end());
   }
   const auto shape = [&](std::int64_t images) {
@@ -126,4 +126,4 @@ SheetCell mix_cell(const SheetRow& row, double lam, std::span<const Image> sourc
   return cell;
 }
 
-}  // namespace medley
+}  // namespace medley::report

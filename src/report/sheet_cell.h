@@ -8,11 +8,11 @@
 #include "medley/data/image.h"
 #include "medley/report/contact_sheet.h"
 
-namespace medley {
+namespace medley::report {
 
 /// One mixed picture of a sheet.
 struct SheetCell {
-  Image mixed;
+  data::Image mixed;
   std::vector<std::uint8_t> mask;  ///< weight of the own image, 0 to 255
   std::string label;               ///< the weights that the labels get
 };
@@ -25,7 +25,8 @@ struct SheetCell {
 
 /// Mixes sources[0] with the ones after it, which all have the same size, by the row's policy with
 /// a fixed lam. `column` keys the draw of rows that redraw.
-[[nodiscard]] SheetCell mix_cell(const SheetRow& row, double lam, std::span<const Image> sources,
-                                 std::uint64_t seed, std::uint64_t column);
+[[nodiscard]] SheetCell mix_cell(const SheetRow& row, double lam,
+                                 std::span<const data::Image> sources, std::uint64_t seed,
+                                 std::uint64_t column);
 
-}  // namespace medley
+}  // namespace medley::report

@@ -6,7 +6,7 @@
 
 #include "medley/report/chart.h"
 
-namespace medley {
+namespace medley::report {
 namespace {
 
 constexpr Rgb kBlue = {31, 96, 173};
@@ -29,8 +29,8 @@ LinePanel panel_of(const std::string& title, const std::vector<theory::TrainingS
 
 }  // namespace
 
-Image map_figure(const std::string& title, const std::string& note, const std::vector<double>& map,
-                 ImageSize size) {
+data::Image map_figure(const std::string& title, const std::string& note,
+                       const std::vector<double>& map, ImageSize size) {
   HeatMapFigure figure;
   figure.title = "Coefficients by displacement";
   figure.value_label = "mean coefficient";
@@ -41,8 +41,9 @@ Image map_figure(const std::string& title, const std::string& note, const std::v
   return draw_figure(figure);
 }
 
-Image two_moons_figure(const std::string& method, const std::vector<theory::TrainingStep>& on_exact,
-                       const std::vector<theory::TrainingStep>& on_approximate) {
+data::Image two_moons_figure(const std::string& method,
+                             const std::vector<theory::TrainingStep>& on_exact,
+                             const std::vector<theory::TrainingStep>& on_approximate) {
   LineFigure figure;
   figure.title = fmt::format("Two moons, {}: the mixed loss and its expansion", method);
   figure.x_label = "step of gradient descent";
@@ -58,4 +59,4 @@ Image two_moons_figure(const std::string& method, const std::vector<theory::Trai
   return draw_figure(figure);
 }
 
-}  // namespace medley
+}  // namespace medley::report

@@ -13,7 +13,7 @@
 #include "medley/sampler.h"
 #include "medley/theory/coefficients.h"
 
-namespace medley {
+namespace medley::report {
 namespace {
 
 constexpr ImageSize kFigure{64, 64};
@@ -45,7 +45,8 @@ std::vector<FigureMethod> figure_methods() {
            "as published, both branches"}};
 }
 
-Image mixed_picture(const MixPolicy& policy, std::span<const Image> sources, Image* mask) {
+data::Image mixed_picture(const MixPolicy& policy, std::span<const data::Image> sources,
+                          data::Image* mask) {
   const Sampler sampler(policy, {kTile, kTile}, kSeed);
   MixPlan plan = sampler.plan({.batch = 2, .count = 1});
   plan.entries[0].own = {};
@@ -54,10 +55,10 @@ Image mixed_picture(const MixPolicy& policy, std::span<const Image> sources, Ima
   plan.entries[0].own.index = 0;
   plan.base = 0;
   std::vector<std::uint8_t> batch;
-  for (const Image& image : sources) {
+  for (const data::Image& image : sources) {
     batch.insert(batch.end(), image.rgb.begin(), image.rgb.end());
   }
-  Image out{{kTile, kTile}, std::vector<std::uint8_t>(sources[0].rgb.size())};
+  data::Image out{{kTile, kTile}, std::vector<std::uint8_t>(sources[0].rgb.size())};
   const BatchShape in_shape{2, 3, kTile, kTile};
   const BatchShape out_shape{1, 3, kTile, kTile};
   mix(plan, view_of(batch, in_shape, Layout::nhwc),
@@ -75,19 +76,20 @@ Image mixed_picture(const MixPolicy& policy, std::span<const Image> sources, Ima
   return out;
 }
 
-Image flat_picture(std::uint8_t grey) {
+data::Image flat_picture(std::uint8_t grey) {
   constexpr std::size_t kValues = std::size_t{3} * kTile * kTile;
   return {{kTile, kTile}, std::vector<std::uint8_t>(kValues, grey)};
 }
 
-std::vector<Image> sources() {
+std::vector<data::Image> sources() {
   // Those of the contact sheet.
-  return {synthetic_image(1, 9, 0, {kTile, kTile}), synthetic_image(1, 26, 2, {kTile, kTile})};
+  return {data::synthetic_image(1, 9, 0, {kTile, kTile}),
+          data::synthetic_image(1, 26, 2, {kTile, kTile})};
 }
 
 }  // namespace
 
-Image coefficient_figure(bool effective) {
+data::Image coefficient_figure(bool effective) {
   HeatMapFigure figure;
   figure.title = effective ? "Effective coefficients: λ ~ Beta(1, 1), labels by the mask's mean"
                            : "Coefficients E[(1-M_j)(1-M_k)] at λ = 1/2";
@@ -127,14 +129,14 @@ Image coefficient_figure(bool effective) {
   return draw_figure(figure);
 }
 
-Image sample_figure() {
+data::Image sample_figure() {
   PictureFigure figure;
   figure.title = "One draw of each method at λ = 0.65";
   figure.caption =
       "Upper row: the mask (white: own image, black: partner). Lower row: the mixed picture. HMix "
       "has "
       "r = 0.5; boxes lie inside the image. ";
-  const std::vector<Image> images = sources();
+  const std::vector<data::Image> images = sources();
   PictureRow masks{"mask", "", {}};
   PictureRow mixed{"mixed", "", {}};
   figure.columns.emplace_back("own image");
@@ -144,7 +146,7 @@ Image sample_figure() {
     if (method.policy.method.info().mixture) continue;
     method.policy.method.set("lam", 0.65);
     method.policy.method.set_if_used("ratio", 0.5);
-    Image mask;
+    data::Image mask;
     mixed.pictures.push_back(mixed_picture(method.policy, images, &mask));
     masks.pictures.push_back(mask);
     figure.columns.emplace_back(method.title);
@@ -156,21 +158,21 @@ Image sample_figure() {
   return draw_figure(figure);
 }
 
-Image two_moons_figure(const std::string& method) {
+data::Image two_moons_figure(const std::string& method) {
   constexpr std::int64_t kSteps = 100;
   const theory::TwoMoons task(method);
   return two_moons_figure(method, descend(task, theory::Objective::exact, kSteps),
                           descend(task, theory::Objective::approximate, kSteps));
 }
 
-Image negative_lam_figure() {
+data::Image negative_lam_figure() {
   PictureFigure figure;
   figure.title = "Mixup beyond [0, 1]";
   figure.caption =
       "λ·own + (1-λ)·partner. Outside [0, 1] one picture is subtracted from the other: the "
       "expansion of "
       "the loss holds there too, with (1-λ)² above 1 for negative λ.";
-  const std::vector<Image> images = sources();
+  const std::vector<data::Image> images = sources();
   PictureRow row;
   for (const double lam : {-0.5, -0.25, 0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5}) {
     figure.columns.push_back(fmt::format("λ = {}", lam));
@@ -192,4 +194,4 @@ std::vector<NamedFigure> theory_figures() {
   return figures;
 }
 
-}  // namespace medley
+}  // namespace medley::report

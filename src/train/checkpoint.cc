@@ -22,7 +22,7 @@
 #include "train/folder.h"
 #include "train/json_fields.h"
 
-namespace medley {
+namespace medley::train {
 namespace {
 
 namespace fs = std::filesystem;
@@ -105,7 +105,7 @@ std::string read_header(std::span<const std::uint8_t> bytes, std::uint64_t value
 
 /// Why a file cannot be a whole checkpoint, by its beginning and its size. Throws IoError if it
 /// cannot be read.
-std::optional<std::string> flaw_of(InputFile& file) {
+std::optional<std::string> flaw_of(data::InputFile& file) {
   const std::string& name = file.name();
   const std::vector<std::uint8_t> start = file.read_up_to(kStart);
   if (!is_start(start) || file.left() < kEnd) {
@@ -122,7 +122,7 @@ std::optional<std::string> flaw_of(InputFile& file) {
   return std::nullopt;
 }
 
-std::vector<std::uint8_t> read_whole(InputFile& file) {
+std::vector<std::uint8_t> read_whole(data::InputFile& file) {
   file.seek(0);
   return file.read_up_to(static_cast<std::size_t>(file.size()));
 }
@@ -144,7 +144,7 @@ std::vector<std::uint8_t> encode_checkpoint(const Checkpoint& checkpoint) {
   std::size_t total = 0;
   for (const CheckpointSection& s : checkpoint.sections) {
     header["sections"].push_back(
-        {{"name", s.name}, {"size", s.bytes.size()}, {"xxh3", content_hash(s.bytes)}});
+        {{"name", s.name}, {"size", s.bytes.size()}, {"xxh3", data::content_hash(s.bytes)}});
     total += s.bytes.size();
   }
   const std::string text = header.dump();
@@ -176,7 +176,7 @@ Checkpoint decode_checkpoint(std::vector<std::uint8_t> bytes, std::string_view n
     const auto first = bytes.begin() + static_cast<std::ptrdiff_t>(kStart + length + at);
     checkpoint.sections.push_back(
         {std::move(section), {first, first + static_cast<std::ptrdiff_t>(size)}});
-    if (content_hash(checkpoint.sections.back().bytes) != hash) {
+    if (data::content_hash(checkpoint.sections.back().bytes) != hash) {
       fail_io(fmt::format("{}: section \"{}\" is damaged", name, checkpoint.sections.back().name));
     }
   };
@@ -186,8 +186,8 @@ Checkpoint decode_checkpoint(std::vector<std::uint8_t> bytes, std::string_view n
 }
 
 void CheckpointFolder::save(std::int64_t step, const Checkpoint& checkpoint) const {
-  write_file_durably(folder_ / fmt::format("{}{:010}{}", kPrefix, step, kSuffix),
-                     encode_checkpoint(checkpoint));
+  data::write_file_durably(folder_ / fmt::format("{}{:010}{}", kPrefix, step, kSuffix),
+                           encode_checkpoint(checkpoint));
   std::vector<fs::path> done;
   try {
     done = files();
@@ -218,7 +218,7 @@ std::optional<CheckpointFolder::Found> CheckpointFolder::load_newest(
     }
     std::vector<std::uint8_t> bytes;
     try {
-      InputFile file(path);
+      data::InputFile file(path);
       if (const std::optional<std::string> flaw = flaw_of(file)) {
         problems.push_back(*flaw);
         continue;
@@ -242,9 +242,9 @@ std::optional<CheckpointFolder::Found> CheckpointFolder::load_newest(
 bool is_checkpoint(const fs::path& path) { return number_of(path).has_value(); }
 
 Checkpoint read_checkpoint(const fs::path& path) {
-  InputFile file(path);
+  data::InputFile file(path);
   if (const std::optional<std::string> flaw = flaw_of(file)) fail_io(*flaw);
   return decode_checkpoint(read_whole(file), file.name());
 }
 
-}  // namespace medley
+}  // namespace medley::train

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace medley {
+namespace medley::train {
 
 /// A named part of a checkpoint: a safetensors file, or any other bytes.
 struct CheckpointSection {
@@ -66,4 +66,4 @@ class CheckpointFolder {
 /// Reads one file, after a look at its header and size. Throws IoError.
 [[nodiscard]] Checkpoint read_checkpoint(const std::filesystem::path& path);
 
-}  // namespace medley
+}  // namespace medley::train

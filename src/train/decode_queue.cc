@@ -10,7 +10,7 @@
 #include "core/parallel.h"
 #include "medley/plan_edit.h"
 
-namespace medley {
+namespace medley::train {
 
 struct DecodeQueue::Job {
   std::uint64_t epoch;
@@ -23,8 +23,8 @@ struct DecodeQueue::Job {
   std::size_t problem_slot = 0;
 };
 
-DecodeQueue::DecodeQueue(const ImageFiles& files, bool exif, RandomCrop crop, ImageSize size,
-                         std::uint64_t seed, int threads, int ahead)
+DecodeQueue::DecodeQueue(const data::ImageFiles& files, bool exif, data::RandomCrop crop,
+                         ImageSize size, std::uint64_t seed, int threads, int ahead)
     : files_(files),
       exif_(exif),
       crop_(crop),
@@ -127,4 +127,4 @@ void DecodeQueue::decode(Job& job, std::size_t slot) const {
   fail_io(fmt::format("none of the {} training images can be decoded", files_.count()));
 }
 
-}  // namespace medley
+}  // namespace medley::train

@@ -13,7 +13,7 @@
 #include "medley/data/image_files.h"
 #include "medley/plan.h"
 
-namespace medley {
+namespace medley::train {
 
 /// A batch whose images have been decoded. The plan's indices count from its own first image.
 struct DecodedBatch {
@@ -29,7 +29,7 @@ class DecodeQueue {
  public:
   using Plan = std::function<MixPlan(std::uint64_t epoch, std::int64_t step)>;
 
-  DecodeQueue(const ImageFiles& files, bool exif, RandomCrop crop, ImageSize size,
+  DecodeQueue(const data::ImageFiles& files, bool exif, data::RandomCrop crop, ImageSize size,
               std::uint64_t seed, int threads, int ahead);
   ~DecodeQueue();
   DecodeQueue(const DecodeQueue&) = delete;
@@ -51,9 +51,9 @@ class DecodeQueue {
   void decode_next(const std::shared_ptr<Job>& job, std::unique_lock<std::mutex>& lock);
   void decode(Job& job, std::size_t slot) const;
 
-  const ImageFiles& files_;
+  const data::ImageFiles& files_;
   bool exif_;
-  RandomCrop crop_;
+  data::RandomCrop crop_;
   ImageSize size_;
   std::uint64_t seed_;
   std::size_t ahead_;
@@ -65,4 +65,4 @@ class DecodeQueue {
   std::vector<std::thread> threads_;
 };
 
-}  // namespace medley
+}  // namespace medley::train

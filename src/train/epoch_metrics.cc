@@ -12,7 +12,7 @@
 #include "core/json.h"
 #include "data/file.h"
 
-namespace medley {
+namespace medley::train {
 namespace {
 
 namespace fs = std::filesystem;
@@ -92,7 +92,7 @@ std::vector<EpochMetrics> decode_metrics(std::string_view text, const std::strin
 }
 
 std::vector<EpochMetrics> read_metrics(const fs::path& file) {
-  const std::vector<std::uint8_t> bytes = read_file(file);
+  const std::vector<std::uint8_t> bytes = data::read_file(file);
   std::string_view rest(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   std::vector<EpochMetrics> metrics;
   while (!rest.empty()) {
@@ -106,4 +106,4 @@ std::vector<EpochMetrics> read_metrics(const fs::path& file) {
   return metrics;
 }
 
-}  // namespace medley
+}  // namespace medley::train

@@ -5,10 +5,10 @@
 #include "medley/train/run_folder.h"
 #include "train/json_fields.h"
 
-namespace medley {
+namespace medley::train {
 
 /// The metrics of epoch number `epoch`, as they stand in metrics.jsonl, results and checkpoints,
 /// where they have their wall time. Throws IoError with the field.
 [[nodiscard]] EpochMetrics epoch_metrics(JsonFields& fields, std::int64_t epoch);
 
-}  // namespace medley
+}  // namespace medley::train

@@ -8,7 +8,7 @@
 
 #include "core/check.h"
 
-namespace medley {
+namespace medley::train {
 namespace {
 
 constexpr std::string_view kVersion = "brain.Event:2";
@@ -202,4 +202,4 @@ std::vector<ScalarEvent> decode_events(std::string_view bytes, std::string_view 
   return events;
 }
 
-}  // namespace medley
+}  // namespace medley::train

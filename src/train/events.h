@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace medley {
+namespace medley::train {
 
 /// One number of a curve.
 struct ScalarEvent {
@@ -25,4 +25,4 @@ struct ScalarEvent {
 /// Reads what `encode_events` wrote, checking every checksum. Throws IoError with `name`.
 [[nodiscard]] std::vector<ScalarEvent> decode_events(std::string_view bytes, std::string_view name);
 
-}  // namespace medley
+}  // namespace medley::train

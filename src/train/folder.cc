@@ -9,7 +9,7 @@
 #include "core/check.h"
 #include "data/file.h"
 
-namespace medley {
+namespace medley::train {
 
 namespace fs = std::filesystem;
 
@@ -44,8 +44,9 @@ void make_folder(const fs::path& folder) {
     fail_io(fmt::format("cannot make folder {}: {}", folder.string(), problem.message()));
   }
   for (const fs::path& parent : parents) {
-    if (::access(parent.c_str(), R_OK) == 0) flush_folder(parent);  // cannot be opened otherwise
+    if (::access(parent.c_str(), R_OK) == 0)
+      data::flush_folder(parent);  // cannot be opened otherwise
   }
 }
 
-}  // namespace medley
+}  // namespace medley::train

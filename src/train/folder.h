@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <vector>
 
-namespace medley {
+namespace medley::train {
 
 /// Everything in a folder, in no order; nothing if there is none. Throws IoError if that cannot be
 /// known: a folder that cannot be read is not an empty one.
@@ -12,4 +12,4 @@ namespace medley {
 /// Makes a folder and those above it, durably. Throws IoError.
 void make_folder(const std::filesystem::path& folder);
 
-}  // namespace medley
+}  // namespace medley::train

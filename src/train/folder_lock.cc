@@ -14,7 +14,7 @@
 #include "core/check.h"
 #include "data/uninterrupted.h"
 
-namespace medley {
+namespace medley::train {
 namespace {
 
 namespace fs = std::filesystem;
@@ -24,7 +24,7 @@ std::string reason(int code) { return std::error_code(code, std::generic_categor
 /// Of a file that others may have put there: a link is not followed, a pipe not waited for.
 int open_lock(const fs::path& file) {
   const int flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
-  const int descriptor = uninterrupted([&] { return ::open(file.c_str(), flags, 0666); });
+  const int descriptor = data::uninterrupted([&] { return ::open(file.c_str(), flags, 0666); });
   if (descriptor < 0) fail_io(fmt::format("cannot open {}: {}", file.string(), reason(errno)));
   struct stat status {};
   if (::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode)) return descriptor;
@@ -33,7 +33,8 @@ int open_lock(const fs::path& file) {
 }
 
 int lock(int descriptor) {
-  return uninterrupted([&] { return ::flock(descriptor, LOCK_EX | LOCK_NB); }) == 0 ? 0 : errno;
+  return data::uninterrupted([&] { return ::flock(descriptor, LOCK_EX | LOCK_NB); }) == 0 ? 0
+                                                                                          : errno;
 }
 
 /// False if the one who held it before has removed it.
@@ -92,4 +93,4 @@ FolderLock::~FolderLock() {
   ::close(descriptor_);
 }
 
-}  // namespace medley
+}  // namespace medley::train

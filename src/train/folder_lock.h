@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <string>
 
-namespace medley {
+namespace medley::train {
 
 /// Keeps other processes, and others of this one, out of a folder while it lives: `flock` on a file
 /// `.lock` in it, which says who holds it and is removed at the end. A killed process holds
@@ -25,4 +25,4 @@ class FolderLock {
   std::string problem_;
 };
 
-}  // namespace medley
+}  // namespace medley::train

@@ -16,7 +16,7 @@
 #include "data/file.h"
 #include "data/uninterrupted.h"
 
-namespace medley {
+namespace medley::train {
 namespace {
 
 namespace fs = std::filesystem;
@@ -31,7 +31,7 @@ class OpenFile {
  public:
   /// Follows no link and waits for no pipe.
   explicit OpenFile(const fs::path& path)
-      : fd_(uninterrupted([&] {
+      : fd_(data::uninterrupted([&] {
           return ::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
         })) {}
   ~OpenFile() {
@@ -51,8 +51,8 @@ class OpenFile {
     std::size_t same = 0;
     while (same < content.size()) {
       const std::size_t want = std::min(block.size(), content.size() - same);
-      const ssize_t count =
-          uninterrupted([&] { return ::pread(fd_, block.data(), want, static_cast<off_t>(same)); });
+      const ssize_t count = data::uninterrupted(
+          [&] { return ::pread(fd_, block.data(), want, static_cast<off_t>(same)); });
       if (count <= 0) break;
       const char* const begin = block.data();
       const char* const end = begin + count;
@@ -65,11 +65,11 @@ class OpenFile {
   /// 0 or the reason why not.
   [[nodiscard]] int cut(std::size_t size) const {
     const auto length = static_cast<off_t>(size);
-    return uninterrupted([&] { return ::ftruncate(fd_, length); }) == 0 ? 0 : errno;
+    return data::uninterrupted([&] { return ::ftruncate(fd_, length); }) == 0 ? 0 : errno;
   }
   [[nodiscard]] int write(std::string_view bytes, std::size_t at) const {
     while (!bytes.empty()) {
-      const ssize_t count = uninterrupted(
+      const ssize_t count = data::uninterrupted(
           [&] { return ::pwrite(fd_, bytes.data(), bytes.size(), static_cast<off_t>(at)); });
       if (count < 0) return errno;
       bytes.remove_prefix(static_cast<std::size_t>(count));
@@ -78,7 +78,7 @@ class OpenFile {
     return 0;
   }
   [[nodiscard]] int flush() const {
-    return uninterrupted([&] { return ::fsync(fd_); }) == 0 ? 0 : errno;
+    return data::uninterrupted([&] { return ::fsync(fd_); }) == 0 ? 0 : errno;
   }
 
  private:
@@ -93,7 +93,7 @@ void grow_file(const fs::path& path, std::string_view content) {
   const OpenFile file(path);
   if (!file.is_open() && errno != ELOOP && errno != EISDIR) fail_write(path, errno);
   if (!file.is_open() || !file.is_plain()) {
-    return write_file_durably(
+    return data::write_file_durably(
         path, {reinterpret_cast<const std::uint8_t*>(content.data()), content.size()});
   }
   const std::size_t same = file.common(content);
@@ -104,7 +104,7 @@ void grow_file(const fs::path& path, std::string_view content) {
     static_cast<void>(file.cut(same));
     fail_write(path, problem);
   }
-  if (is_new) flush_folder(path.parent_path());
+  if (is_new) data::flush_folder(path.parent_path());
 }
 
-}  // namespace medley
+}  // namespace medley::train

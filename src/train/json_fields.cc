@@ -7,7 +7,7 @@
 
 #include "core/check.h"
 
-namespace medley {
+namespace medley::train {
 namespace {
 
 using Json = nlohmann::json;
@@ -106,4 +106,4 @@ std::string JsonFields::path_of(std::string_view name) const {
   return path_.empty() ? std::string(name) : fmt::format("{}.{}", path_, name);
 }
 
-}  // namespace medley
+}  // namespace medley::train

@@ -9,7 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace medley {
+namespace medley::train {
 
 /// Takes an object of a file apart, field by field. Whatever is wrong is an IoError with the file,
 /// the field, what it must be and what it is. Refers to the object, which must outlive it.
@@ -46,4 +46,4 @@ class JsonFields {
   std::vector<std::string> known_;
 };
 
-}  // namespace medley
+}  // namespace medley::train

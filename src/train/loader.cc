@@ -12,7 +12,7 @@
 #include "medley/random.h"
 #include "train/decode_queue.h"
 
-namespace medley {
+namespace medley::train {
 namespace {
 
 /// One number per channel, in units of u8.
@@ -31,7 +31,7 @@ std::vector<float> per_channel(const std::vector<double>& values, std::int32_t c
   return result;
 }
 
-RandomCrop crop_of(const Recipe& recipe) {
+data::RandomCrop crop_of(const Recipe& recipe) {
   return {recipe.crop_area.least, recipe.crop_aspect, recipe.crop_area.most};
 }
 
@@ -57,7 +57,7 @@ MixPlan unmixed_plan(std::span<const std::int64_t> numbers, ImageSize size) {
   return plan;
 }
 
-BatchLoader::BatchLoader(const ImageSet& images, const Recipe& recipe, std::uint64_t seed,
+BatchLoader::BatchLoader(const data::ImageSet& images, const Recipe& recipe, std::uint64_t seed,
                          int threads)
     : images_(images),
       seed_(seed),
@@ -116,7 +116,7 @@ BatchSources BatchLoader::sources(std::uint64_t epoch, std::int64_t step,
   if (!queue_) {
     MixPlan whole = plan(epoch, step, order);
     MixedLabels labels = mix_labels(whole, images_.labels);
-    return {std::move(whole), medley::view_of(images_), std::move(labels), nullptr};
+    return {std::move(whole), data::view_of(images_), std::move(labels), nullptr};
   }
   const auto batch = queue_->take(
       epoch, step, steps(), [&](std::uint64_t e, std::int64_t s) { return plan(e, s, order); });
@@ -136,7 +136,7 @@ MixedLabels BatchLoader::load(std::uint64_t epoch, std::int64_t step,
   return std::move(batch.labels);
 }
 
-std::vector<std::int64_t> BatchLoader::load_plain(const ImageSet& images,
+std::vector<std::int64_t> BatchLoader::load_plain(const data::ImageSet& images,
                                                   std::span<const std::int64_t> numbers,
                                                   const MutableImageBatchView& out) const {
   std::vector<std::int64_t> labels;
@@ -144,7 +144,7 @@ std::vector<std::int64_t> BatchLoader::load_plain(const ImageSet& images,
     labels.push_back(images.labels[static_cast<std::size_t>(number)]);
   }
   if (!images.files) {
-    mix(unmixed_plan(numbers, images.shape.size()), medley::view_of(images), out, options_);
+    mix(unmixed_plan(numbers, images.shape.size()), data::view_of(images), out, options_);
     return labels;
   }
   const auto values = static_cast<std::size_t>(3 * size_.pixels());
@@ -154,7 +154,7 @@ std::vector<std::int64_t> BatchLoader::load_plain(const ImageSet& images,
     const auto at = static_cast<std::size_t>(i);
     try {
       const auto choose = [&](ImageSize whole) {
-        return central_box(whole, size_.width, test_resize_);
+        return data::central_box(whole, size_.width, test_resize_);
       };
       if (!images.files->read(numbers[at], choose, size_,
                               std::span(pixels).subspan(at * values, values), exif_)) {
@@ -173,4 +173,4 @@ std::vector<std::int64_t> BatchLoader::load_plain(const ImageSet& images,
   return labels;
 }
 
-}  // namespace medley
+}  // namespace medley::train

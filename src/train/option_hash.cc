@@ -7,7 +7,7 @@
 #include "data/content_hash.h"
 #include "medley/gaussian_design.h"
 
-namespace medley {
+namespace medley::train {
 namespace {
 
 template <typename T>
@@ -26,7 +26,7 @@ std::vector<std::uint8_t> bytes_of(ImageSize size) {
 std::string hash_of(const MaskSet& masks) {
   std::vector<std::uint8_t> bytes = bytes_of(masks.size);
   append(bytes, masks.values);
-  return content_hash(bytes);
+  return data::content_hash(bytes);
 }
 
 /// Of two masks: the mean, and one whose normals all differ, which tells square roots apart.
@@ -43,7 +43,7 @@ std::string hash_of(const GaussianDesign& design) {
   }
   design.mask(normals, 0, mask);
   append(bytes, mask);
-  return content_hash(bytes);
+  return data::content_hash(bytes);
 }
 
 }  // namespace
@@ -59,4 +59,4 @@ std::string hash_of(const OptionValue& value) {
   return "";
 }
 
-}  // namespace medley
+}  // namespace medley::train

@@ -9,7 +9,7 @@
 #include "data/file.h"
 #include "train/builtin_recipes.h"
 
-namespace medley {
+namespace medley::train {
 
 std::vector<std::string_view> recipe_names() {
   std::vector<std::string_view> names;
@@ -27,7 +27,7 @@ Recipe find_recipe(const std::string& name_or_file) {
     fail_argument(
         fmt::format("there is no recipe and no file \"{}\"; recipes are{}", name_or_file, known));
   }
-  const std::vector<std::uint8_t> text = read_file(name_or_file);
+  const std::vector<std::uint8_t> text = data::read_file(name_or_file);
   return recipe_from_json({reinterpret_cast<const char*>(text.data()), text.size()}, name_or_file);
 }
 
@@ -65,4 +65,4 @@ double learning_rate(const Recipe& r, std::int64_t step, std::int64_t steps_per_
   return r.lr;
 }
 
-}  // namespace medley
+}  // namespace medley::train

@@ -15,7 +15,7 @@
 #include "train/option_hash.h"
 #include "train/recipe_values.h"
 
-namespace medley {
+namespace medley::train {
 namespace {
 
 using Json = nlohmann::ordered_json;  // for writing
@@ -207,7 +207,7 @@ Recipe recorded_recipe(std::string_view text, std::string_view name) {
 }
 
 Recipe read_recorded_recipe(const std::filesystem::path& file) {
-  const std::vector<std::uint8_t> text = read_file(file);
+  const std::vector<std::uint8_t> text = data::read_file(file);
   return recorded_recipe({reinterpret_cast<const char*>(text.data()), text.size()}, file.string());
 }
 
@@ -226,4 +226,4 @@ std::vector<RecipeDifference> differences(const Recipe& a, const Recipe& b) {
   return found;
 }
 
-}  // namespace medley
+}  // namespace medley::train

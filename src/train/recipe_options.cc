@@ -14,7 +14,7 @@
 #include "plan/check_policy.h"
 #include "train/recipe_values.h"
 
-namespace medley {
+namespace medley::train {
 namespace {
 
 constexpr double kMostSteps = 1e6;
@@ -120,7 +120,11 @@ std::optional<ImageSize> size_of_masks(const Method& method) {
 
 }  // namespace
 
-CropArea OptionTraits<CropArea>::from(const OptionValue& value) {
+}  // namespace medley::train
+
+namespace medley {
+
+train::CropArea OptionTraits<train::CropArea>::from(const OptionValue& value) {
   const auto& shares = value.as<std::vector<double>>();
   if (shares.size() == 1) return {.least = shares[0]};
   if (shares.size() != 2) {
@@ -128,6 +132,10 @@ CropArea OptionTraits<CropArea>::from(const OptionValue& value) {
   }
   return {shares[0], shares[1]};
 }
+
+}  // namespace medley
+
+namespace medley::train {
 
 Recipe::Recipe() {
   mix.method = "none";
@@ -224,13 +232,14 @@ void read_files(Recipe& recipe, const ReadOption& read) {
     }
     std::string hashes;
     for (std::string& path : files.paths) {
-      hashes += content_hash(read_file(path));
+      hashes += data::content_hash(data::read_file(path));
       path = std::filesystem::absolute(path).lexically_normal().string();
     }
     const std::string hash =
         files.paths.size() == 1
             ? hashes
-            : content_hash({reinterpret_cast<const std::uint8_t*>(hashes.data()), hashes.size()});
+            : data::content_hash(
+                  {reinterpret_cast<const std::uint8_t*>(hashes.data()), hashes.size()});
     if (!files.hash.empty() && files.hash != hash) {
       fail_argument(
           fmt::format("{} must have hash {}, as the recipe says, got {}: {} changed since", name,
@@ -284,4 +293,4 @@ MixPolicy policy_of(const Recipe& recipe) {
   return policy;
 }
 
-}  // namespace medley
+}  // namespace medley::train

@@ -7,7 +7,7 @@
 
 #include "medley/train/recipe.h"
 
-namespace medley {
+namespace medley::train {
 
 /// The name of a field whose name of older versions may be given.
 [[nodiscard]] std::string_view current_name(std::string_view name) noexcept;
@@ -28,4 +28,4 @@ void keep_value(Recipe& recipe, const std::string& option, const ConvertOption& 
 /// Throws InvalidArgument with the nearest name.
 [[noreturn]] void fail_unknown_field(std::string_view name);
 
-}  // namespace medley
+}  // namespace medley::train

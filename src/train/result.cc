@@ -13,7 +13,7 @@
 #include "train/epoch_metrics.h"
 #include "train/json_fields.h"
 
-namespace medley {
+namespace medley::train {
 namespace {
 
 using Json = nlohmann::ordered_json;  // for writing
@@ -85,7 +85,7 @@ std::vector<EpochMetrics> all_metrics(const Input& list, std::int64_t epochs,
 
 }  // namespace
 
-DataSummary summary_of(const ImageData& data, std::string name) {
+DataSummary summary_of(const data::ImageData& data, std::string name) {
   return {std::move(name), data.train.count(), data.test.count(), data.num_classes(),
           fingerprint(data.train)};
 }
@@ -157,14 +157,14 @@ RunResult result_from_json(std::string_view text, const std::string& name) {
 }
 
 RunResult read_result(const std::filesystem::path& file) {
-  const std::vector<std::uint8_t> bytes = read_file(file);
+  const std::vector<std::uint8_t> bytes = data::read_file(file);
   return result_from_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()},
                           file.string());
 }
 
 void write_result(const std::filesystem::path& file, const RunResult& result) {
   const std::string text = to_json(result);
-  write_file_durably(file, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
+  data::write_file_durably(file, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
 }
 
 std::optional<RunResult> finished_result(const std::filesystem::path& folder) {
@@ -179,4 +179,4 @@ std::optional<RunResult> finished_result(const std::filesystem::path& folder) {
   return same ? std::optional(std::move(result)) : std::nullopt;
 }
 
-}  // namespace medley
+}  // namespace medley::train

@@ -6,7 +6,7 @@
 
 #include "core/check.h"
 
-namespace medley {
+namespace medley::train {
 namespace {
 
 constexpr std::string_view kBegin = "<!-- results: ";
@@ -81,4 +81,4 @@ std::optional<LineDifference> first_difference(std::string_view a, std::string_v
   return std::nullopt;
 }
 
-}  // namespace medley
+}  // namespace medley::train

@@ -12,7 +12,7 @@
 #include "medley/train/result.h"
 #include "train/folder.h"
 
-namespace medley {
+namespace medley::train {
 namespace {
 
 namespace fs = std::filesystem;
@@ -42,7 +42,7 @@ std::vector<fs::path> export_runs(std::span<const fs::path> runs, const fs::path
       fail_argument(fmt::format("{} and {} are both {}", other->second.string(), run.string(),
                                 target.filename().string()));
     }
-    if (fs::exists(target) && read_file(target) != read_file(run / "result.json")) {
+    if (fs::exists(target) && data::read_file(target) != data::read_file(run / "result.json")) {
       fail_argument(fmt::format("{} holds another result than {}; remove it first", target.string(),
                                 run.string()));
     }
@@ -50,9 +50,9 @@ std::vector<fs::path> export_runs(std::span<const fs::path> runs, const fs::path
   }
   make_folder(folder);
   for (const auto& [target, run] : sources) {
-    if (!fs::exists(target)) write_file_durably(target, read_file(run / "result.json"));
+    if (!fs::exists(target)) data::write_file_durably(target, data::read_file(run / "result.json"));
   }
   return targets;
 }
 
-}  // namespace medley
+}  // namespace medley::train

@@ -14,7 +14,7 @@
 
 #include "core/check.h"
 
-namespace medley {
+namespace medley::train {
 namespace {
 
 namespace fs = std::filesystem;
@@ -337,4 +337,4 @@ std::string to_json(const std::vector<ResultTable>& tables) {
   return Json{{"schema", "medley.results/1"}, {"models", std::move(models)}}.dump() + "\n";
 }
 
-}  // namespace medley
+}  // namespace medley::train

@@ -16,7 +16,7 @@
 #include "train/folder_lock.h"
 #include "train/growing_file.h"
 
-namespace medley {
+namespace medley::train {
 namespace {
 
 namespace fs = std::filesystem;
@@ -33,9 +33,10 @@ bool belongs_to_run(std::string_view name) {
 
 /// Whether a killed process left it.
 bool is_leftover(std::string_view name) {
-  if (name.starts_with(kTemporaryPrefix) && name.ends_with(kTemporarySuffix)) return true;
-  return name.ends_with(kPartSuffix) &&
-         belongs_to_run(name.substr(0, name.size() - kPartSuffix.size()));
+  if (name.starts_with(data::kTemporaryPrefix) && name.ends_with(data::kTemporarySuffix))
+    return true;
+  return name.ends_with(data::kPartSuffix) &&
+         belongs_to_run(name.substr(0, name.size() - data::kPartSuffix.size()));
 }
 
 /// Files whose names are such; nothing else is ever removed.
@@ -100,7 +101,7 @@ void RunFolder::start(const std::vector<RunFile>& files) {
         std::ranges::find(files, path.filename().string(), &RunFile::name) != files.end();
     if (!is_new) remove_file(path);
   }
-  flush_folder(folder_);
+  data::flush_folder(folder_);
 }
 
 void RunFolder::go_on(const std::vector<RunFile>& files) {
@@ -117,7 +118,7 @@ void RunFolder::go_on(const std::vector<RunFile>& files) {
 
 void RunFolder::remove_end() const {
   for (const char* name : {"result.json", "weights.safetensors"}) remove_file(file(name));
-  flush_folder(folder_);
+  data::flush_folder(folder_);
 }
 
 void RunFolder::write_metrics(const std::vector<EpochMetrics>& metrics) const {
@@ -129,7 +130,8 @@ void RunFolder::write_metrics(const std::vector<EpochMetrics>& metrics) const {
 }
 
 void RunFolder::write(std::string_view name, std::string_view text) const {
-  write_file_durably(file(name), {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
+  data::write_file_durably(file(name),
+                           {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
 }
 
-}  // namespace medley
+}  // namespace medley::train

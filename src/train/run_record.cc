@@ -10,7 +10,7 @@
 #include "data/file.h"
 #include "train/json_fields.h"
 
-namespace medley {
+namespace medley::train {
 namespace {
 
 namespace fs = std::filesystem;
@@ -107,8 +107,8 @@ std::optional<RunRecord> read_run_record(const fs::path& folder) {
   if (fs::status_known(status) && !fs::is_regular_file(status)) {
     fail_io(fmt::format("{} is not a regular file", file.string()));
   }
-  const std::vector<std::uint8_t> bytes = read_file(file);
+  const std::vector<std::uint8_t> bytes = data::read_file(file);
   return record_of({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, file.string());
 }
 
-}  // namespace medley
+}  // namespace medley::train

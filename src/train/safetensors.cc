@@ -11,7 +11,7 @@
 #include "core/json.h"
 #include "data/input_file.h"
 
-namespace medley {
+namespace medley::train {
 namespace {
 
 using Json = nlohmann::ordered_json;  // for writing
@@ -201,7 +201,7 @@ SafetensorsFile read_safetensors(std::span<const std::uint8_t> bytes, std::strin
 
 std::vector<std::uint8_t> read_safetensors_file(
     const std::filesystem::path& path, const std::function<void(const SafetensorsFile&)>& judge) {
-  InputFile input(path);
+  data::InputFile input(path);
   const std::string& name = input.name();
   const std::size_t length = header_length(input.read_up_to(kPrefix), input.size(), name);
   input.seek(kPrefix);
@@ -215,4 +215,4 @@ std::vector<std::uint8_t> read_safetensors_file(
   return input.read_up_to(static_cast<std::size_t>(input.size()));
 }
 
-}  // namespace medley
+}  // namespace medley::train

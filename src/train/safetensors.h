@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace medley {
+namespace medley::train {
 
 /// A named array in a safetensors file: 8 bytes of header length, a JSON header, raw values.
 struct TensorView {
@@ -46,4 +46,4 @@ struct SafetensorsFile {
 [[nodiscard]] std::vector<std::uint8_t> read_safetensors_file(
     const std::filesystem::path& path, const std::function<void(const SafetensorsFile&)>& judge);
 
-}  // namespace medley
+}  // namespace medley::train

@@ -44,7 +44,7 @@ TEST_F(DemoVerb, WritesTheSheetAndAPicturePerMethod) {
   EXPECT_EQ(names("build/demo/methods").size(), methods().size());
   for (const MethodInfo* method : methods()) {
     const auto name = "build/demo/methods/" + std::string(method->name) + ".png";
-    EXPECT_GT(read_image(path(name)).size.pixels(), 0) << name;
+    EXPECT_GT(data::read_image(path(name)).size.pixels(), 0) << name;
   }
 }
 
@@ -64,16 +64,16 @@ TEST_F(DemoVerb, TakesYourPictures) {
 }
 
 TEST_F(DemoVerb, ShowsTheMiddleOfPicturesThatAreNotSquare) {
-  const Image square = synthetic_image(1, 4, 0, {20, 20});
-  Image wide{{20, 26}, {}};
+  const data::Image square = data::synthetic_image(1, 4, 0, {20, 20});
+  data::Image wide{{20, 26}, {}};
   for (int row = 0; row < 20; ++row) {
     const auto first = square.rgb.begin() + std::ptrdiff_t{60} * row;
     wide.rgb.insert(wide.rgb.end(), 9, 0);
     wide.rgb.insert(wide.rgb.end(), first, first + 60);
     wide.rgb.insert(wide.rgb.end(), 9, 255);
   }
-  write_png(path("square.png"), square);
-  write_png(path("wide.png"), wide);
+  data::write_png(path("square.png"), square);
+  data::write_png(path("wide.png"), wide);
   ASSERT_EQ(demo({"square.png", "--out", "a"}).code, 0);
   ASSERT_EQ(demo({"wide.png", "--out", "b"}).code, 0);
   EXPECT_EQ(read_file(path("a/contact_sheet.png")), read_file(path("b/contact_sheet.png")));
@@ -91,9 +91,9 @@ class DemoPageOption : public DemoVerb {
   void add_run(const std::string& method, double top1) const {
     const std::filesystem::path run = folder_ / "d/runs" / (method + "-seed1");
     std::filesystem::create_directories(run);
-    RunResult result = made_up_result("resnet8", method, 1, top1);
+    train::RunResult result = train::made_up_result("resnet8", method, 1, top1);
     result.data = {"fashion-mnist", 300, 2000, 10, "0123456789abcdef"};
-    write_result(run / "result.json", result);
+    train::write_result(run / "result.json", result);
     write_picture(run / "batch.png", 0, 8, 8);
   }
   [[nodiscard]] std::string page() const {

@@ -64,8 +64,8 @@ class CliPage : public CliTest {
 #ifdef MEDLEY_HAS_TRAINING
     std::filesystem::create_directory(folder_ / "results");
     const auto add = [&](const std::string& method, std::uint64_t seed, double top1) {
-      write_result(path("results/" + method + std::to_string(seed) + ".json"),
-                   made_up_result("preactresnet18", method, seed, top1));
+      train::write_result(path("results/" + method + std::to_string(seed) + ".json"),
+                          train::made_up_result("preactresnet18", method, seed, top1));
     };
     add("none", 1, 70);
     add("none", 2, 71);

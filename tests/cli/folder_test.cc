@@ -61,7 +61,7 @@ TEST_F(FolderMix, WritesNumberedPicturesAndThePlan) {
   ASSERT_EQ(plan["entries"].size(), 5);
   for (std::size_t i = 0; i < 5; ++i) EXPECT_EQ(plan["entries"][i]["own"], i % 3);
   EXPECT_EQ(medley({"plan", "--validate", path("out/plan.json")}).code, 0);
-  EXPECT_EQ(read_image(path("out/000004.png")).size, (ImageSize{12, 16}));
+  EXPECT_EQ(data::read_image(path("out/000004.png")).size, (ImageSize{12, 16}));
 }
 
 TEST_F(FolderMix, HiddenFilesArePassedOver) {
@@ -78,13 +78,13 @@ TEST_F(FolderMix, PicturesFollowThePlan) {
   for (std::size_t i = 0; i < 4; ++i) {
     const json& entry = plan["entries"][i];
     const auto image = [&](const json& index) {
-      return resize(
-          read_image(path("in/" + plan["files"][index.get<std::size_t>()].get<std::string>())),
-          {9, 7});
+      return data::resize(data::read_image(path(
+                              "in/" + plan["files"][index.get<std::size_t>()].get<std::string>())),
+                          {9, 7});
     };
-    const Image own = image(entry["own"]);
-    const Image partner = image(entry["partner"]);
-    const Image out = read_image(path("out/00000" + std::to_string(i) + ".png"));
+    const data::Image own = image(entry["own"]);
+    const data::Image partner = image(entry["partner"]);
+    const data::Image out = data::read_image(path("out/00000" + std::to_string(i) + ".png"));
     ASSERT_EQ(out.size, (ImageSize{9, 7}));
     for (std::size_t k = 0; k < out.rgb.size(); ++k) {
       EXPECT_NEAR(out.rgb[k], 0.25 * own.rgb[k] + 0.75 * partner.rgb[k], 0.501);

@@ -34,7 +34,9 @@ class MixVerb : public CliTest {
   [[nodiscard]] Outcome mix(const Arguments& arguments) const {
     return medley(Arguments{"mix"} + arguments, {.folder = folder_});
   }
-  [[nodiscard]] Image image(const std::string& name) const { return read_image(folder_ / name); }
+  [[nodiscard]] data::Image image(const std::string& name) const {
+    return data::read_image(folder_ / name);
+  }
 };
 
 TEST_F(MixVerb, PrintsTheObjectOfTheContract) {
@@ -73,9 +75,9 @@ TEST_F(MixVerb, WorksInThePlainFormOfTheContract) {
 
 TEST_F(MixVerb, MixupBlendsPixels) {
   ASSERT_EQ(mix({"a.png", "b.png", "--lam", "0.25", "-o", "out.png"}).code, 0);
-  const Image a = image("a.png");
-  const Image b = image("b.png");
-  const Image out = image("out.png");
+  const data::Image a = image("a.png");
+  const data::Image b = image("b.png");
+  const data::Image out = image("out.png");
   for (std::size_t i = 0; i < out.rgb.size(); ++i) {
     // Exact in single precision, so ties are ties.
     EXPECT_EQ(out.rgb[i], std::nearbyint(0.25 * a.rgb[i] + 0.75 * b.rgb[i]));
@@ -104,11 +106,11 @@ TEST_F(MixVerb, MaskFileHoldsTheRoundedWeights) {
     EXPECT_EQ(mixed.json()["lam"], entry["lam"]) << method;
     EXPECT_EQ(mixed.json()["label_weight"], entry["label_weight"]) << method;
     EXPECT_EQ(mixed.json()["mask"]["kind"], entry["mask"]["kind"]) << method;
-    const Image mask = image("mask.png");
+    const data::Image mask = image("mask.png");
     ASSERT_EQ(mask.size, (ImageSize{kHeight, kWidth}));
-    const Image a = image("a.png");
-    const Image b = image("b.png");
-    const Image out = image("out.png");
+    const data::Image a = image("a.png");
+    const data::Image b = image("b.png");
+    const data::Image out = image("out.png");
     for (std::size_t i = 0; i < a.rgb.size(); ++i) {
       const double m = entry["values"][i / 3 / kWidth][i / 3 % kWidth].get<double>();
       EXPECT_EQ(mask.rgb[i], std::nearbyint(255 * std::clamp(m, 0.0, 1.0))) << method;
@@ -163,18 +165,18 @@ TEST_F(MixVerb, CustomMaskSelectsPixels) {
     std::fill(values.begin(), values.begin() + 5 * kWidth, 255);
     return values;
   }();
-  write_png_grey(path("top.png"), {kHeight, kWidth}, grey);
+  data::write_png_grey(path("top.png"), {kHeight, kWidth}, grey);
   const Outcome outcome = mix({"a.png", "b.png", "--method", "custom", "--mask-in", "top.png", "-o",
                                "out.png", "--mask-out", "copy.png", "--json"});
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_NEAR(outcome.json()["label_weight"].get<double>(), 0.25, 1e-12);
   EXPECT_EQ(image("copy.png"), image("top.png"));
-  Image expected = image("b.png");
-  const Image a = image("a.png");
+  data::Image expected = image("b.png");
+  const data::Image a = image("a.png");
   std::copy_n(a.rgb.begin(), 3 * 5 * kWidth, expected.rgb.begin());
   EXPECT_EQ(image("out.png"), expected);
 
-  write_png_grey(path("small.png"), {1, 1}, std::vector<std::uint8_t>{9});
+  data::write_png_grey(path("small.png"), {1, 1}, std::vector<std::uint8_t>{9});
   const Outcome small = mix({"a.png", "b.png", "--method", "custom", "--mask-in", "small.png"});
   EXPECT_EQ(small.code, 2);
   EXPECT_THAT(small.err, HasSubstr("20x27, got 1x1"));
@@ -187,8 +189,8 @@ TEST_F(MixVerb, NMixupTakesAsManyFilesAsItIsGiven) {
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   const json weights = outcome.json()["weights"];
   ASSERT_EQ(weights.size(), 3);
-  const Image files[] = {image("a.png"), image("b.png"), image("c.png")};
-  const Image out = image("out.png");
+  const data::Image files[] = {image("a.png"), image("b.png"), image("c.png")};
+  const data::Image out = image("out.png");
   for (std::size_t i = 0; i < out.rgb.size(); ++i) {
     double expected = 0;
     for (std::size_t k = 0; k < 3; ++k) expected += weights[k].get<double>() * files[k].rgb[i];
@@ -221,10 +223,10 @@ TEST_F(MixVerb, TurnsPicturesAsExifSaysUnlessToldOtherwise) {
   write_jpeg(path("plain.jpg"), 1, kHeight, kWidth);
   const Arguments alone = {"--method", "none", "-o", "out.png"};
   ASSERT_EQ(mix(Arguments{"phone.jpg", "phone.jpg"} + alone).code, 0);
-  const Image upright = image("out.png");
+  const data::Image upright = image("out.png");
   EXPECT_EQ(upright.size, (ImageSize{kWidth, kHeight}));
   ASSERT_EQ(mix(Arguments{"phone.jpg", "phone.jpg", "--no-exif"} + alone).code, 0);
-  const Image stored = image("out.png");
+  const data::Image stored = image("out.png");
   EXPECT_EQ(stored, image("plain.jpg"));
   EXPECT_EQ(upright.rgb[0], stored.rgb[std::size_t{3} * (kHeight - 1) * kWidth]);
 

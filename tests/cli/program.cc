@@ -179,7 +179,8 @@ void write_file(const fs::path& path, const std::string& bytes) {
 }
 
 void write_picture(const fs::path& path, int number, int height, int width) {
-  write_png(path, synthetic_image(1, number, number % kSyntheticClasses, {height, width}));
+  data::write_png(
+      path, data::synthetic_image(1, number, number % data::kSyntheticClasses, {height, width}));
 }
 
 void write_turned_jpeg(const fs::path& path, int number, int height, int width, int orientation) {
@@ -195,7 +196,8 @@ void write_turned_jpeg(const fs::path& path, int number, int height, int width, 
 }
 
 void write_jpeg(const fs::path& path, int number, int height, int width) {
-  Image image = synthetic_image(1, number, number % kSyntheticClasses, {height, width});
+  data::Image image =
+      data::synthetic_image(1, number, number % data::kSyntheticClasses, {height, width});
   std::FILE* file = std::fopen(path.c_str(), "wb");
   if (file == nullptr) throw std::runtime_error("cannot write " + path.string());
   jpeg_compress_struct jpeg{};

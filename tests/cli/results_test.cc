@@ -25,13 +25,14 @@ class Results : public CliTest {
   void add(const std::string& model, const std::string& method, std::uint64_t seed, double top1) {
     fs::create_directories(folder_ / "results");
     const std::string name = method + std::to_string(seed) + model + ".json";
-    write_result(folder_ / "results" / name, made_up_result(model, method, seed, top1));
+    train::write_result(folder_ / "results" / name,
+                        train::made_up_result(model, method, seed, top1));
   }
   /// The folder of a finished run.
-  void add_run(const std::string& name, const RunResult& result) {
+  void add_run(const std::string& name, const train::RunResult& result) {
     fs::create_directories(folder_ / name);
     write_file(folder_ / name / "recipe.json", to_json(result.recipe));
-    write_result(folder_ / name / "result.json", result);
+    train::write_result(folder_ / name / "result.json", result);
   }
   [[nodiscard]] Outcome results(const Arguments& arguments) const {
     return medley(Arguments{"results"} + arguments, {.folder = folder_});
@@ -63,7 +64,7 @@ TEST_F(Results, TablesTakeFilesAndFolders) {
 }
 
 TEST_F(Results, TablesNoteWhatIsNotFinished) {
-  add_run("runs/a", made_up_result("wrn28-2", "none", 1, 73.5));
+  add_run("runs/a", train::made_up_result("wrn28-2", "none", 1, 73.5));
   fs::create_directories(folder_ / "runs/b");
   write_file(folder_ / "runs/b/recipe.json", "{}");
   const Outcome outcome = results({"table", "runs"});
@@ -71,15 +72,16 @@ TEST_F(Results, TablesNoteWhatIsNotFinished) {
   EXPECT_THAT(outcome.err, HasSubstr("left out, not finished: runs/b"));
   EXPECT_THAT(results({"table", "runs", "-q"}).err, IsEmpty());
   // A result of another recipe is not that of the run.
-  write_file(folder_ / "runs/b/recipe.json", to_json(find_recipe("cifar100-ce")));
-  write_result(folder_ / "runs/b/result.json", made_up_result("wrn28-2", "hmix", 1, 75.5));
+  write_file(folder_ / "runs/b/recipe.json", to_json(train::find_recipe("cifar100-ce")));
+  train::write_result(folder_ / "runs/b/result.json",
+                      train::made_up_result("wrn28-2", "hmix", 1, 75.5));
   const Outcome other = results({"table", "runs"});
   EXPECT_THAT(other.err, HasSubstr("left out, not finished: runs/b"));
   EXPECT_THAT(other.out, Not(HasSubstr("hmix")));
 }
 
 TEST_F(Results, TablesNoteRunsOfTwoSchedules) {
-  RunResult longer = made_up_result("wrn28-2", "none", 1, 73.5);
+  train::RunResult longer = train::made_up_result("wrn28-2", "none", 1, 73.5);
   longer.lengthened_from = 2;
   add_run("runs/a", longer);
   EXPECT_THAT(results({"table", "runs"}).err, HasSubstr("lengthened from 2 epochs"));
@@ -156,8 +158,8 @@ TEST_F(Results, CheckRefusesBrokenDocuments) {
 }
 
 TEST_F(Results, ExportCollectsFinishedRuns) {
-  add_run("a", made_up_result("wrn28-2", "none", 1, 73.5));
-  add_run("b", made_up_result("wrn28-2", "hmix", 2, 75.5));
+  add_run("a", train::made_up_result("wrn28-2", "none", 1, 73.5));
+  add_run("b", train::made_up_result("wrn28-2", "hmix", 2, 75.5));
   const Outcome outcome = results({"export", "a", "b", "--out", "kept/cifar100"});
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_EQ(outcome.out,
@@ -170,7 +172,7 @@ TEST_F(Results, ExportCollectsFinishedRuns) {
 }
 
 TEST_F(Results, ExportFollowsNoLinksThatOthersPutThere) {
-  add_run("a", made_up_result("wrn28-2", "none", 1, 73.5));
+  add_run("a", train::made_up_result("wrn28-2", "none", 1, 73.5));
   write_file(folder_ / "victim", "mine");
   fs::create_directories(folder_ / "kept");
   fs::create_symlink(path("victim"), folder_ / "kept/wrn28-2-none-seed1.json.part");
@@ -181,12 +183,12 @@ TEST_F(Results, ExportFollowsNoLinksThatOthersPutThere) {
 }
 
 TEST_F(Results, ExportRefusesWhatIsNotFinishedOrConflicts) {
-  const RunResult result = made_up_result("wrn28-2", "none", 1, 73.5);
+  const train::RunResult result = train::made_up_result("wrn28-2", "none", 1, 73.5);
   add_run("a", result);
   add_run("same", result);
-  add_run("other", made_up_result("wrn28-2", "none", 1, 74));
+  add_run("other", train::made_up_result("wrn28-2", "none", 1, 74));
   add_run("longer", result);
-  Recipe longer = result.recipe;
+  train::Recipe longer = result.recipe;
   longer.epochs = 400;
   write_file(folder_ / "longer/recipe.json", to_json(longer));
   add_run("unfinished", result);

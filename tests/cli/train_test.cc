@@ -214,7 +214,7 @@ TEST_F(Train, IsAloneInItsFolder) {
   ASSERT_EQ(train("run").code, 0);
   undo(path("run"));
   {
-    const RunFolder holder(path("run"), RunFolder::Existing::resume);
+    const train::RunFolder holder(path("run"), train::RunFolder::Existing::resume);
     for (const char* how : {"--resume", "--overwrite"}) {
       const Outcome outcome = train("run", {how});
       EXPECT_EQ(outcome.code, 1);
@@ -234,7 +234,7 @@ TEST_F(Train, IsAloneInItsFolder) {
 
 TEST_F(Train, SweepsLeaveRunsThatOthersTrain) {
   fs::create_directories(folder_ / "all/none-seed1");
-  const RunFolder holder(path("all/none-seed1"), RunFolder::Existing::resume);
+  const train::RunFolder holder(path("all/none-seed1"), train::RunFolder::Existing::resume);
   const Outcome outcome =
       medley(Arguments{"sweep"} + Arguments(kSmall.begin(), kSmall.end() - 2) +
              Arguments{"--methods", "none", "--seeds", "1", "--out", path("all")});
@@ -367,10 +367,10 @@ TEST_F(Train, TakesEveryOptionOfEveryMethod) {
 
 TEST_F(Train, RemembersMasksByTheirContent) {
   const auto write_mask = [&](const char* name, std::uint8_t value) {
-    Image mask;
+    data::Image mask;
     mask.size = {16, 16};
     mask.rgb.assign(16 * 16 * 3, value);
-    write_png(path(name), mask);
+    data::write_png(path(name), mask);
   };
   write_mask("a.png", 0);
   write_mask("b.png", 255);
@@ -659,7 +659,7 @@ TEST_F(Train, RunsSideBySideGiveWhatTheyGiveAlone) {
 
 TEST_F(Train, SweepsGoOnWithoutRunsThatFail) {
   fs::create_directories(folder_ / "all/mixup-seed1");
-  const RunFolder holder(path("all/mixup-seed1"), RunFolder::Existing::resume);
+  const train::RunFolder holder(path("all/mixup-seed1"), train::RunFolder::Existing::resume);
   const Arguments sweep = Arguments{"sweep"} + Arguments(kSmall.begin(), kSmall.end() - 2) +
                           Arguments{"--seeds", "1,2", "--out", path("all"), "--quiet"};
   const Outcome text = medley(sweep + Arguments{"--methods", "mixup,none"});

@@ -12,7 +12,7 @@
 
 #include "medley/error.h"
 
-namespace medley {
+namespace medley::data {
 namespace {
 
 namespace fs = std::filesystem;
@@ -265,4 +265,4 @@ TEST(DataText, WrongOnesAreRefused) {
 }
 
 }  // namespace
-}  // namespace medley
+}  // namespace medley::data

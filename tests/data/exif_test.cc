@@ -8,7 +8,7 @@
 #include "data/picture_files.h"
 #include "medley/data/image.h"
 
-namespace medley {
+namespace medley::data {
 namespace {
 
 using Bytes = std::vector<std::uint8_t>;
@@ -150,4 +150,4 @@ TEST(Exif, BrokenOnesChangeNothing) {
 }
 
 }  // namespace
-}  // namespace medley
+}  // namespace medley::data

@@ -13,7 +13,7 @@
 #include "medley/data/dataset.h"
 #include "medley/error.h"
 
-namespace medley {
+namespace medley::data {
 namespace {
 
 namespace fs = std::filesystem;
@@ -296,4 +296,4 @@ TEST(CentralBox, IsTheMiddleSquareOfTheResizedPicture) {
 }
 
 }  // namespace
-}  // namespace medley
+}  // namespace medley::data

@@ -20,7 +20,7 @@
 #include "medley/error.h"
 #include "plan/check_policy.h"
 
-namespace medley {
+namespace medley::data {
 namespace {
 
 namespace fs = std::filesystem;
@@ -208,4 +208,4 @@ TEST_F(HostileFile, AnnotationsNameImagesWithinTheFolder) {
 }
 
 }  // namespace
-}  // namespace medley
+}  // namespace medley::data

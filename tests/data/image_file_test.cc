@@ -14,7 +14,7 @@
 #include "medley/data/image.h"
 #include "medley/error.h"
 
-namespace medley {
+namespace medley::data {
 namespace {
 
 namespace fs = std::filesystem;
@@ -203,4 +203,4 @@ TEST(ViewOfImage, IsABatchOfOne) {
 }
 
 }  // namespace
-}  // namespace medley
+}  // namespace medley::data

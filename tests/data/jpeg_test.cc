@@ -13,7 +13,7 @@
 #include "medley/data/image.h"
 #include "medley/error.h"
 
-namespace medley {
+namespace medley::data {
 namespace {
 
 using test::decode_error;
@@ -229,4 +229,4 @@ TEST(Jpeg, BytesAfterTheEndAreIgnored) {
 }
 
 }  // namespace
-}  // namespace medley
+}  // namespace medley::data

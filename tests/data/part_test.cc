@@ -10,7 +10,7 @@
 #include "medley/data/image.h"
 #include "medley/error.h"
 
-namespace medley {
+namespace medley::data {
 namespace {
 
 Image cut(const Image& image, const PixelBox& box) {
@@ -89,4 +89,4 @@ TEST(DecodePart, RefusesBoxesThatDoNotFit) {
 }
 
 }  // namespace
-}  // namespace medley
+}  // namespace medley::data

@@ -185,8 +185,8 @@ void write_sparse(const std::filesystem::path& path, std::span<const std::uint8_
   std::filesystem::resize_file(path, size);
 }
 
-Image gradient_image(ImageSize size) {
-  Image image{size, {}};
+data::Image gradient_image(ImageSize size) {
+  data::Image image{size, {}};
   for (std::int32_t y = 0; y < size.height; ++y) {
     for (std::int32_t x = 0; x < size.width; ++x) {
       image.rgb.push_back(static_cast<std::uint8_t>(40 + 180 * x / size.width));
@@ -200,7 +200,7 @@ Image gradient_image(ImageSize size) {
 
 std::string decode_error(std::span<const std::uint8_t> bytes, std::string_view name) {
   try {
-    (void)decode_image(bytes, name);
+    (void)data::decode_image(bytes, name);
   } catch (const IoError& error) {
     return error.what();
   }

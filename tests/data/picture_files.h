@@ -64,7 +64,7 @@ void write_sparse(const std::filesystem::path& path, std::span<const std::uint8_
                   std::uint64_t size);
 
 /// A smooth colourful picture.
-[[nodiscard]] Image gradient_image(ImageSize size);
+[[nodiscard]] data::Image gradient_image(ImageSize size);
 
 /// The text of the IoError that decoding gives, or "" if it gives none.
 [[nodiscard]] std::string decode_error(std::span<const std::uint8_t> bytes,

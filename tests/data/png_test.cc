@@ -10,7 +10,7 @@
 #include "medley/data/image.h"
 #include "medley/error.h"
 
-namespace medley {
+namespace medley::data {
 namespace {
 
 using test::decode_error;
@@ -160,4 +160,4 @@ TEST(Png, EncodingChecksTheNumberOfValues) {
 }
 
 }  // namespace
-}  // namespace medley
+}  // namespace medley::data

@@ -9,7 +9,7 @@
 #include "medley/data/image.h"
 #include "medley/error.h"
 
-namespace medley {
+namespace medley::data {
 namespace {
 
 /// A picture of equal channels.
@@ -84,4 +84,4 @@ TEST(Resize, RefusesImpossibleSizes) {
 }
 
 }  // namespace
-}  // namespace medley
+}  // namespace medley::data

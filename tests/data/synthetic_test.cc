@@ -10,7 +10,7 @@
 
 #include "medley/error.h"
 
-namespace medley {
+namespace medley::data {
 namespace {
 
 double mean_difference(const Image& a, const Image& b) {
@@ -91,4 +91,4 @@ TEST(SyntheticImage, RefusesWrongArguments) {
 }
 
 }  // namespace
-}  // namespace medley
+}  // namespace medley::data

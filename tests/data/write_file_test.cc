@@ -10,7 +10,7 @@
 #include "data/file.h"
 #include "medley/error.h"
 
-namespace medley {
+namespace medley::data {
 namespace {
 
 namespace fs = std::filesystem;
@@ -73,4 +73,4 @@ TEST_F(Writing, NewFilesAreNoOnesElse) {
 }
 
 }  // namespace
-}  // namespace medley
+}  // namespace medley::data

@@ -57,7 +57,7 @@ class CudaEngine : public testing::Test {
     options.recipe.batch = 40;  // the last step is short
     options.recipe.lr = 0.02;
     options.recipe.pad = 2;
-    options.recipe.loss = Loss::bce_softmax;
+    options.recipe.loss = train::Loss::bce_softmax;
     options.recipe.mix.method = "hmix";
     options.seed = 3;
     options.device = Device::cuda;
@@ -65,7 +65,7 @@ class CudaEngine : public testing::Test {
     return options;
   }
 
-  std::vector<EpochMetrics> run(const TrainOptions& options) {
+  std::vector<train::EpochMetrics> run(const TrainOptions& options) {
     TrainObserver silent;
     return train(data_, options, silent).metrics;
   }
@@ -76,11 +76,11 @@ class CudaEngine : public testing::Test {
   }
 
   fs::path root_;
-  ImageData data_ = open_data(kData);
+  data::ImageData data_ = data::open_data(kData);
 };
 
-void expect_alike(const std::vector<EpochMetrics>& a, const std::vector<EpochMetrics>& b,
-                  double tolerance) {
+void expect_alike(const std::vector<train::EpochMetrics>& a,
+                  const std::vector<train::EpochMetrics>& b, double tolerance) {
   ASSERT_EQ(a.size(), b.size());
   for (std::size_t i = 0; i < a.size(); ++i) {
     EXPECT_NEAR(a[i].train_loss, b[i].train_loss, tolerance * a[i].train_loss) << "epoch " << i;
@@ -96,13 +96,13 @@ TEST_F(CudaEngine, FollowsTheCpuInF32) {
 }
 
 TEST_F(CudaEngine, FollowsTheCpuWithEveryKindOfRule) {
-  for (const Optimizer optimizer : {Optimizer::sgd, Optimizer::adamw}) {
+  for (const train::Optimizer optimizer : {train::Optimizer::sgd, train::Optimizer::adamw}) {
     TrainOptions cpu = options(fmt::format("cpu{}", static_cast<int>(optimizer)));
     cpu.device = Device::cpu;
     cpu.recipe.model = "wrn28-2";
     cpu.recipe.optimizer = optimizer;
-    cpu.recipe.lr = optimizer == Optimizer::adamw ? 1e-3 : 0.02;
-    cpu.recipe.loss = Loss::cross_entropy;
+    cpu.recipe.lr = optimizer == train::Optimizer::adamw ? 1e-3 : 0.02;
+    cpu.recipe.loss = train::Loss::cross_entropy;
     cpu.recipe.smoothing = 0.1;
     cpu.recipe.clip_norm = 1;
     cpu.recipe.ema = 0.5;
@@ -137,7 +137,7 @@ TEST_F(CudaEngine, AStoppedRunGoesOnToTheSameBits) {
   run(whole);
   TrainOptions parts = options("parts");
   parts.deterministic = true;
-  parts.existing = RunFolder::Existing::resume;
+  parts.existing = train::RunFolder::Existing::resume;
   for (int i = 0; i < 10; ++i) {
     Stopper stopper(i == 9 ? 1000 : 2);
     if (!train(data_, parts, stopper).stopped) break;
@@ -168,14 +168,14 @@ TEST_F(CudaEngine, StreamsImagesFromFiles) {
     const fs::path folder = root_ / "data" / (i < 180 ? "train" : "val") /
                             fmt::format("c{}", data_.train.labels[static_cast<std::size_t>(i)]);
     fs::create_directories(folder);
-    Image image{{32, 32}, std::vector<std::uint8_t>(3 * 32 * 32)};
+    data::Image image{{32, 32}, std::vector<std::uint8_t>(3 * 32 * 32)};
     const std::uint8_t* planes = data_.train.pixels.data() + i * 3 * 32 * 32;
     for (std::size_t p = 0; p < 32 * 32; ++p) {
       for (std::size_t c = 0; c < 3; ++c) image.rgb[3 * p + c] = planes[c * 32 * 32 + p];
     }
-    write_png(folder / fmt::format("{}.png", i), image);
+    data::write_png(folder / fmt::format("{}.png", i), image);
   }
-  data_ = open_data("folder:" + (root_ / "data").string());
+  data_ = data::open_data("folder:" + (root_ / "data").string());
   TrainOptions cpu = options("cpu");
   cpu.device = Device::cpu;
   cpu.recipe.image_size = 32;

@@ -102,7 +102,7 @@ class FileCalls : public testing::Test {
   FileCalls() : root_(fs::temp_directory_path() / ("medley-calls-" + std::to_string(getpid()))) {
     fs::remove_all(root_);
     fs::create_directories(root_);
-    options_.recipe = find_recipe("demo");
+    options_.recipe = train::find_recipe("demo");
     options_.recipe.epochs = 2;
     options_.recipe.batch = 10;
     options_.recipe.mix.method = "hmix";
@@ -115,7 +115,7 @@ class FileCalls : public testing::Test {
     if (!test::kForks) GTEST_SKIP() << test::kNoForks;
   }
 
-  TrainOptions in(const std::string& name, RunFolder::Existing existing) const {
+  TrainOptions in(const std::string& name, train::RunFolder::Existing existing) const {
     TrainOptions options = options_;
     options.out = root_ / name;
     options.existing = existing;
@@ -142,7 +142,7 @@ class FileCalls : public testing::Test {
   }
 
   fs::path root_;
-  ImageData data_ = open_data("synthetic:train=20,test=10,size=16,classes=4");
+  data::ImageData data_ = data::open_data("synthetic:train=20,test=10,size=16,classes=4");
   TrainOptions options_;
 };
 
@@ -153,11 +153,11 @@ long stride() {
 }
 
 TEST_F(FileCalls, AnyOfThemMayBeTheLast) {
-  run(in("whole", RunFolder::Existing::resume));
+  run(in("whole", train::RunFolder::Existing::resume));
   const std::string whole = test::bits_of_run(root_ / "whole");
   long call = 1;
   for (;; call += stride()) {
-    const TrainOptions options = in("a", RunFolder::Existing::resume);
+    const TrainOptions options = in("a", train::RunFolder::Existing::resume);
     if (!dies_at(call, options)) break;
     // The next process dies elsewhere; the one after it comes to the end.
     dies_at(5 + call % 7, options);
@@ -178,8 +178,8 @@ TEST_F(FileCalls, AnyOfThemMayBeTheLast) {
 }
 
 TEST_F(FileCalls, ReplacingARunLeavesNoMixture) {
-  const TrainOptions first = in("a", RunFolder::Existing::resume);
-  TrainOptions second = in("a", RunFolder::Existing::overwrite);
+  const TrainOptions first = in("a", train::RunFolder::Existing::resume);
+  TrainOptions second = in("a", train::RunFolder::Existing::overwrite);
   second.seed = 6;
   TrainOptions alone = second;
   alone.out = root_ / "alone";
@@ -188,13 +188,13 @@ TEST_F(FileCalls, ReplacingARunLeavesNoMixture) {
   for (long call = 1; call < 60; call += 2 * stride()) {
     run(first);
     ASSERT_TRUE(dies_at(call, second)) << call;
-    if (const auto result = finished_result(first.out)) {
+    if (const auto result = train::finished_result(first.out)) {
       ASSERT_EQ(result->seed, first.seed) << "killed at call " << call;
       const std::string weights = test::bytes_of(first.out / "weights.safetensors");
       if (!weights.empty()) {
-        ASSERT_EQ(
-            result->weights_hash,
-            content_hash({reinterpret_cast<const std::uint8_t*>(weights.data()), weights.size()}));
+        ASSERT_EQ(result->weights_hash,
+                  data::content_hash(
+                      {reinterpret_cast<const std::uint8_t*>(weights.data()), weights.size()}));
       }
     }
     run(second);

@@ -29,7 +29,7 @@ TEST(CrossEntropy, IsThatOfTheMixedTargets) {
   const Example e;
   for (const double smoothing : {0.0, 0.1}) {
     const Tensor plain = -(e.targets(smoothing) * torch::log_softmax(e.logits, 1)).sum(1).mean();
-    const Tensor ours = loss_of(e.logits, e.labels, Loss::cross_entropy, smoothing);
+    const Tensor ours = loss_of(e.logits, e.labels, train::Loss::cross_entropy, smoothing);
     EXPECT_NEAR(ours.item<double>(), plain.item<double>(), kClose);
   }
 }
@@ -40,7 +40,7 @@ TEST(BceSoftmax, IsTheMeanOverBatchAndClasses) {
   for (const double smoothing : {0.0, 0.1}) {
     const Tensor p = torch::softmax(e.logits, 1);
     const Tensor plain = torch::binary_cross_entropy(p, e.targets(smoothing));
-    const Tensor ours = loss_of(e.logits, e.labels, Loss::bce_softmax, smoothing);
+    const Tensor ours = loss_of(e.logits, e.labels, train::Loss::bce_softmax, smoothing);
     EXPECT_NEAR(ours.item<double>(), plain.item<double>(), kClose);
   }
 }
@@ -50,7 +50,7 @@ TEST(BceSoftmax, GradientIsFiniteWhenTheNetworkIsCertain) {
   e.logits = torch::zeros({5, 7});
   e.logits.index_put_({torch::indexing::Slice(), 6}, 200.0);
   e.logits.set_requires_grad(true);
-  const Tensor loss = loss_of(e.logits, e.labels, Loss::bce_softmax, 0);
+  const Tensor loss = loss_of(e.logits, e.labels, train::Loss::bce_softmax, 0);
   loss.backward();
   EXPECT_TRUE(torch::isfinite(loss).item<bool>());
   EXPECT_TRUE(torch::isfinite(e.logits.grad()).all().item<bool>());
@@ -58,7 +58,7 @@ TEST(BceSoftmax, GradientIsFiniteWhenTheNetworkIsCertain) {
 
 /// The same steps with LibTorch's own optimizer.
 template <typename Optimizer, typename Options>
-void expect_same_steps(const Recipe& recipe, const Options& options) {
+void expect_same_steps(const train::Recipe& recipe, const Options& options) {
   torch::manual_seed(3);
   const Tensor start = torch::randn({4, 3});
   Tensor ours = start.clone().set_requires_grad(true);
@@ -77,7 +77,7 @@ void expect_same_steps(const Recipe& recipe, const Options& options) {
 }
 
 TEST(Steppers, SgdIsLibTorchs) {
-  Recipe recipe;
+  train::Recipe recipe;
   recipe.lr = 0.05;
   recipe.weight_decay = 0.01;
   for (const bool nesterov : {false, true}) {
@@ -88,8 +88,8 @@ TEST(Steppers, SgdIsLibTorchs) {
 }
 
 TEST(Steppers, AdamWIsLibTorchs) {
-  Recipe recipe;
-  recipe.optimizer = Optimizer::adamw;
+  train::Recipe recipe;
+  recipe.optimizer = train::Optimizer::adamw;
   recipe.lr = 0.01;
   recipe.weight_decay = 0.1;
   expect_same_steps<torch::optim::AdamW>(
@@ -100,7 +100,7 @@ TEST(BatchPictures, StretchChannelsAndNameTheClasses) {
   torch::Tensor batch = torch::zeros({2, 1, 88, 88});
   batch[1].fill_(3);
   const MixedLabels labels{2, 2, {0, 1, 1, 1}, {0.62, 0.38, 0.5, 0.5}};
-  const Image picture = batch_picture(batch, labels, {"coat", "bag"});
+  const data::Image picture = batch_picture(batch, labels, {"coat", "bag"});
   // Two lines below the first image; the second is all of one class.
   EXPECT_EQ(picture.size, (ImageSize{88 + 2 * 14 + 16, 2 * 96 + 8}));
   const auto at = [&](std::int32_t y, std::int32_t x) {
@@ -135,7 +135,7 @@ TEST(SpreadNumbers, GrowAndMeetAllClasses) {
 }
 
 TEST(Updates, AverageWhatTheEpochHasLeft) {
-  Recipe recipe;
+  train::Recipe recipe;
   recipe.accumulate = 4;
   EXPECT_EQ(batches_of_update(recipe, 3, 10), 4);
   EXPECT_EQ(batches_of_update(recipe, 7, 10), 4);

@@ -19,7 +19,7 @@ inline std::string bytes_of(const std::filesystem::path& file) {
 /// Weights of a finished run, and metrics without what depends on the clock.
 inline std::string bits_of_run(const std::filesystem::path& folder) {
   std::string text = bytes_of(folder / "weights.safetensors");
-  for (const EpochMetrics& m : read_metrics(folder / "metrics.jsonl")) {
+  for (const train::EpochMetrics& m : train::read_metrics(folder / "metrics.jsonl")) {
     text += fmt::format("{} {} {}", m.epoch, m.lr, m.train_loss);
     if (m.score) {
       text += fmt::format(" {} {} {}", m.score->test_top1, m.score->test_top5,

@@ -42,7 +42,7 @@ class Runs : public testing::Test {
   Runs() : root_(fs::temp_directory_path() / ("medley-runs-" + std::to_string(getpid()))) {
     fs::remove_all(root_);
     fs::create_directories(root_);
-    options_.recipe = find_recipe("demo");
+    options_.recipe = train::find_recipe("demo");
     options_.recipe.epochs = 3;
     options_.recipe.batch = 10;
     options_.recipe.eval_every = 1;
@@ -53,7 +53,7 @@ class Runs : public testing::Test {
   ~Runs() override { fs::remove_all(root_); }
 
   TrainOptions in(const std::string& name,
-                  RunFolder::Existing existing = RunFolder::Existing::refuse) const {
+                  train::RunFolder::Existing existing = train::RunFolder::Existing::refuse) const {
     TrainOptions options = options_;
     options.out = root_ / name;
     options.existing = existing;
@@ -76,18 +76,18 @@ class Runs : public testing::Test {
   /// Changes what the newest checkpoint says about its run.
   void edit_state(const std::string& name, const std::function<void(Json&)>& edit) const {
     const fs::path file = std::ranges::max(checkpoints_of(name));
-    Checkpoint checkpoint = read_checkpoint(file);
+    train::Checkpoint checkpoint = train::read_checkpoint(file);
     Json state = Json::parse(checkpoint.state);
     edit(state);
     checkpoint.state = state.dump();
-    const std::vector<std::uint8_t> bytes = encode_checkpoint(checkpoint);
+    const std::vector<std::uint8_t> bytes = train::encode_checkpoint(checkpoint);
     std::ofstream(file, std::ios::binary)
         .write(reinterpret_cast<const char*>(bytes.data()), std::ssize(bytes));
   }
   static std::string result(const fs::path& folder) { return test::bits_of_run(folder); }
 
   fs::path root_;
-  ImageData data_ = open_data(kData);
+  data::ImageData data_ = data::open_data(kData);
   TrainOptions options_;
 };
 
@@ -123,12 +123,12 @@ TEST_F(Runs, AreScoredAsOftenAsAskedAndAtTheEnd) {
   EXPECT_TRUE(result.metrics[1].score);
   EXPECT_TRUE(result.metrics[2].score);
   EXPECT_EQ(bytes_of(root_ / "a/weights.safetensors"), bytes_of(root_ / "b/weights.safetensors"));
-  EXPECT_EQ(read_result(root_ / "b/result.json").metrics[1].score, result.metrics[1].score);
-  EXPECT_EQ(read_metrics(root_ / "b/metrics.jsonl")[0].score, std::nullopt);
+  EXPECT_EQ(train::read_result(root_ / "b/result.json").metrics[1].score, result.metrics[1].score);
+  EXPECT_EQ(train::read_metrics(root_ / "b/metrics.jsonl")[0].score, std::nullopt);
   // How often is no part of what a run is.
   options_.recipe.eval_every = 1;
   options_.recipe.epochs = 5;
-  EXPECT_EQ(run(in("b", RunFolder::Existing::resume)).metrics.size(), 5);
+  EXPECT_EQ(run(in("b", train::RunFolder::Existing::resume)).metrics.size(), 5);
 }
 
 TEST_F(Runs, GoOnWhereTheyWereStopped) {
@@ -137,7 +137,7 @@ TEST_F(Runs, GoOnWhereTheyWereStopped) {
   run(in("whole"));
   for (int i = 0; i < 100; ++i) {
     Stopper stopper(4);
-    if (!train(data_, in("parts", RunFolder::Existing::resume), stopper).stopped) break;
+    if (!train(data_, in("parts", train::RunFolder::Existing::resume), stopper).stopped) break;
   }
   EXPECT_EQ(result(root_ / "whole"), result(root_ / "parts"));
 }
@@ -150,7 +150,7 @@ TEST_F(Runs, UseTheGoodCheckpointIfTheNewestIsDamaged) {
   ASSERT_EQ(checkpoints.size(), 2);
   fs::resize_file(*std::ranges::max_element(checkpoints), 1000);
   Stopper patient(1000);
-  EXPECT_FALSE(train(data_, in("hurt", RunFolder::Existing::resume), patient).stopped);
+  EXPECT_FALSE(train(data_, in("hurt", train::RunFolder::Existing::resume), patient).stopped);
   EXPECT_THAT(patient.notes, testing::Contains(testing::HasSubstr("damaged")));
   EXPECT_EQ(result(root_ / "whole"), result(root_ / "hurt"));
 }
@@ -160,7 +160,7 @@ class AfterEpochs : public TrainObserver {
  public:
   explicit AfterEpochs(std::function<void()> call) : call_(std::move(call)) {}
   void on_note(const std::string& sentence) override { notes.push_back(sentence); }
-  void on_epoch(const EpochMetrics& /*metrics*/) override { call_(); }
+  void on_epoch(const train::EpochMetrics& /*metrics*/) override { call_(); }
 
   std::vector<std::string> notes;
 
@@ -172,9 +172,9 @@ TEST_F(Runs, AreSavedBeforeAnyoneHearsOfIt) {
   run(in("whole"));
   AfterEpochs failing([] { throw IoError("cannot write to standard output"); });
   EXPECT_THROW(train(data_, in("a"), failing), IoError);
-  EXPECT_EQ(read_metrics(root_ / "a/metrics.jsonl").size(), 1);
+  EXPECT_EQ(train::read_metrics(root_ / "a/metrics.jsonl").size(), 1);
   AfterEpochs silent([] {});
-  train(data_, in("a", RunFolder::Existing::resume), silent);
+  train(data_, in("a", train::RunFolder::Existing::resume), silent);
   EXPECT_THAT(silent.notes, testing::Contains(testing::HasSubstr("(epoch 2, step 0)")));
   EXPECT_EQ(result(root_ / "whole"), result(root_ / "a"));
 }
@@ -182,8 +182,9 @@ TEST_F(Runs, AreSavedBeforeAnyoneHearsOfIt) {
 TEST_F(Runs, KeepOthersOutOfTheirFolder) {
   run(in("whole"));
   AfterEpochs intruder([&] {
-    for (const auto existing : {RunFolder::Existing::refuse, RunFolder::Existing::resume,
-                                RunFolder::Existing::overwrite}) {
+    for (const auto existing :
+         {train::RunFolder::Existing::refuse, train::RunFolder::Existing::resume,
+          train::RunFolder::Existing::overwrite}) {
       TrainOptions other = in("a", existing);
       other.seed = 77;
       EXPECT_THAT([&] { run(other); },
@@ -201,7 +202,8 @@ TEST_F(Runs, AreKeptWhereTheirFolderCannotBeRead) {
   rlimit limit{};
   getrlimit(RLIMIT_NOFILE, &limit);
   for (const auto existing :
-       {RunFolder::Existing::refuse, RunFolder::Existing::resume, RunFolder::Existing::overwrite}) {
+       {train::RunFolder::Existing::refuse, train::RunFolder::Existing::resume,
+        train::RunFolder::Existing::overwrite}) {
     TrainOptions other = in("a", existing);
     other.seed = 77;
     const rlimit none{0, limit.rlim_max};
@@ -220,10 +222,10 @@ TEST_F(Runs, DrawTheirFirstBatchAgainWhereItIsLost) {
   EXPECT_EQ(bytes_of(root_ / "a/batch.png"), picture);
   std::ofstream(root_ / "a/batch.png", std::ios::trunc).flush();
   Stopper again(4);
-  train(data_, in("a", RunFolder::Existing::resume), again);
+  train(data_, in("a", train::RunFolder::Existing::resume), again);
   EXPECT_EQ(bytes_of(root_ / "a/batch.png"), picture);
   fs::remove(root_ / "a/batch.png");
-  run(in("a", RunFolder::Existing::resume));
+  run(in("a", train::RunFolder::Existing::resume));
   EXPECT_EQ(bytes_of(root_ / "a/batch.png"), picture);
   EXPECT_EQ(result(root_ / "whole"), result(root_ / "a"));
 }
@@ -236,7 +238,7 @@ TEST_F(Runs, MendMetricsThatACrashTore) {
     const fs::path file = root_ / "a" / name;
     fs::resize_file(file, fs::file_size(file) - 20);
   }
-  run(in("a", RunFolder::Existing::resume));
+  run(in("a", train::RunFolder::Existing::resume));
   EXPECT_EQ(result(root_ / "whole"), result(root_ / "a"));
   EXPECT_EQ(fs::file_size(root_ / "whole/events.out.tfevents.0.medley"),
             fs::file_size(root_ / "a/events.out.tfevents.0.medley"));
@@ -248,7 +250,7 @@ TEST_F(Runs, SayHowTheyWereBegun) {
   options.command = {"medley", "train"};
   Stopper stopper(1);
   train(data_, options, stopper);
-  RunRecord record = read_run_record(root_ / "a").value();
+  train::RunRecord record = train::read_run_record(root_ / "a").value();
   EXPECT_EQ(record.seed, 5);
   EXPECT_EQ(record.data, options.data);
   EXPECT_EQ(record.threads, 1);
@@ -256,11 +258,11 @@ TEST_F(Runs, SayHowTheyWereBegun) {
   EXPECT_EQ(record.command, options.command);
   EXPECT_FALSE(record.version.empty());
   EXPECT_EQ(record.directory, fs::current_path());
-  options.existing = RunFolder::Existing::resume;
+  options.existing = train::RunFolder::Existing::resume;
   options.command = {"another"};
   Stopper again(1);
   train(data_, options, again);
-  EXPECT_EQ(read_run_record(root_ / "a"), record);
+  EXPECT_EQ(train::read_run_record(root_ / "a"), record);
 }
 
 TEST_F(Runs, WithoutACheckpointAreStillWhatTheyWereBegunAs) {
@@ -271,15 +273,15 @@ TEST_F(Runs, WithoutACheckpointAreStillWhatTheyWereBegunAs) {
     EXPECT_THAT([&] { run(other); },
                 testing::ThrowsMessage<InvalidArgument>(testing::HasSubstr(why)));
   };
-  TrainOptions other = in("a", RunFolder::Existing::resume);
+  TrainOptions other = in("a", train::RunFolder::Existing::resume);
   other.seed = 6;
   refuses(other, "run.json was made with seed 5, this run has 6");
-  other = in("a", RunFolder::Existing::resume);
+  other = in("a", train::RunFolder::Existing::resume);
   other.recipe.lr = 0.5;
   other.recipe.mix.method = "mixup";
   refuses(other, "method \"hmix\"), this run has lr 0.5, method \"mixup\"");
   run(in("whole"));
-  run(in("a", RunFolder::Existing::resume));
+  run(in("a", train::RunFolder::Existing::resume));
   EXPECT_EQ(result(root_ / "whole"), result(root_ / "a"));
 }
 
@@ -295,7 +297,7 @@ TEST_F(Runs, WithoutACheckpointStartFromTheSameWeights) {
   TrainOptions whole = options;
   whole.out = root_ / "whole";
   run(whole);
-  options.existing = RunFolder::Existing::resume;
+  options.existing = train::RunFolder::Existing::resume;
   options.weights.clear();  // need not be given again
   run(options);
   EXPECT_EQ(result(root_ / "whole"), result(root_ / "a"));
@@ -319,13 +321,13 @@ TEST_F(Runs, WithHarmedWeightsAreNoticed) {
               testing::ThrowsMessage<IoError>(testing::HasSubstr("is damaged")));
   // The checkpoint has them still.
   AfterEpochs silent([] {});
-  train(data_, in("a", RunFolder::Existing::resume), silent);
+  train(data_, in("a", train::RunFolder::Existing::resume), silent);
   EXPECT_THAT(silent.notes, testing::Contains(testing::HasSubstr("is damaged: writes it again")));
   EXPECT_EQ(bytes_of(file), whole);
   // Older results say nothing of them.
-  RunResult older = read_result(root_ / "a/result.json");
+  train::RunResult older = train::read_result(root_ / "a/result.json");
   older.weights_hash.reset();
-  write_result(root_ / "a/result.json", older);
+  train::write_result(root_ / "a/result.json", older);
   std::ofstream(file, std::ios::binary) << hurt;
   EXPECT_EQ(evaluate_file(file, data_, 1).count, 20);
 }
@@ -336,7 +338,7 @@ TEST_F(Runs, AreNotRepeatedOnceFinished) {
   std::ofstream(root_ / "a/result.json", std::ios::app) << '\n';  // as if made elsewhere
   const std::string made = bytes_of(root_ / "a/result.json");
   Stopper stopper(1);  // would stop at the first step
-  const TrainResult again = train(data_, in("a", RunFolder::Existing::resume), stopper);
+  const TrainResult again = train(data_, in("a", train::RunFolder::Existing::resume), stopper);
   EXPECT_FALSE(again.stopped);
   EXPECT_EQ(again.metrics.size(), 3);
   EXPECT_THAT(stopper.notes, testing::ElementsAre(testing::HasSubstr("is finished")));
@@ -349,7 +351,7 @@ TEST_F(Runs, AreFinishedWithoutTheirCheckpointsToo) {
   remove_checkpoints("a");
   const std::string before = result(root_ / "a");
   Stopper stopper(1);
-  const TrainResult again = train(data_, in("a", RunFolder::Existing::resume), stopper);
+  const TrainResult again = train(data_, in("a", train::RunFolder::Existing::resume), stopper);
   EXPECT_FALSE(again.stopped);
   EXPECT_EQ(again.metrics.size(), 3);
   EXPECT_THAT(stopper.notes, testing::ElementsAre(testing::HasSubstr("is finished")));
@@ -365,7 +367,8 @@ TEST_F(Runs, LeaveAFinishedOneThatTheyCannotGoOnFrom) {
     return text;
   };
   const std::string before = files();
-  const auto refuses = [&](const TrainOptions& other, const ImageData& data, const char* why) {
+  const auto refuses = [&](const TrainOptions& other, const data::ImageData& data,
+                           const char* why) {
     TrainObserver silent;
     EXPECT_THAT([&] { train(data, other, silent); },
                 testing::ThrowsMessage<InvalidArgument>(
@@ -373,14 +376,14 @@ TEST_F(Runs, LeaveAFinishedOneThatTheyCannotGoOnFrom) {
                                    testing::HasSubstr("--overwrite"))));
     EXPECT_EQ(files(), before);
   };
-  TrainOptions other = in("a", RunFolder::Existing::resume);
-  refuses(other, open_data(std::string(kData) + ",seed=9"), "other data");
+  TrainOptions other = in("a", train::RunFolder::Existing::resume);
+  refuses(other, data::open_data(std::string(kData) + ",seed=9"), "other data");
   other.seed = 6;
   refuses(other, data_, "seed 5, this run has 6");
-  other = in("a", RunFolder::Existing::resume);
+  other = in("a", train::RunFolder::Existing::resume);
   other.recipe.mix.method = "mixup";
   refuses(other, data_, "another recipe");
-  other = in("a", RunFolder::Existing::resume);
+  other = in("a", train::RunFolder::Existing::resume);
   other.recipe.epochs = 5;
   refuses(other, data_, "without a checkpoint");
 }
@@ -390,28 +393,28 @@ TEST_F(Runs, ThatStartAnewHaveNoEndYet) {
   remove_checkpoints("a");
   fs::remove(root_ / "a" / "result.json");
   Stopper stopper(1);
-  EXPECT_TRUE(train(data_, in("a", RunFolder::Existing::resume), stopper).stopped);
+  EXPECT_TRUE(train(data_, in("a", train::RunFolder::Existing::resume), stopper).stopped);
   EXPECT_FALSE(fs::exists(root_ / "a" / "weights.safetensors"));
 }
 
 TEST_F(Runs, SayThatThereIsNothingToResume) {
   Stopper stopper(1);
-  train(data_, in("new", RunFolder::Existing::resume), stopper);
+  train(data_, in("new", train::RunFolder::Existing::resume), stopper);
   EXPECT_THAT(stopper.notes, testing::Contains(testing::HasSubstr("nothing to resume")));
 }
 
 TEST_F(Runs, RefuseToResumeSomethingElse) {
   Stopper stopper(8);
   train(data_, in("a"), stopper);
-  TrainOptions other = in("a", RunFolder::Existing::resume);
+  TrainOptions other = in("a", train::RunFolder::Existing::resume);
   other.recipe.lr = 0.5;
   EXPECT_THROW(run(other), InvalidArgument);
-  other = in("a", RunFolder::Existing::resume);
+  other = in("a", train::RunFolder::Existing::resume);
   other.seed = 6;
   EXPECT_THROW(run(other), InvalidArgument);
   TrainObserver silent;
-  EXPECT_THROW(train(open_data(std::string(kData) + ",seed=9"),
-                     in("a", RunFolder::Existing::resume), silent),
+  EXPECT_THROW(train(data::open_data(std::string(kData) + ",seed=9"),
+                     in("a", train::RunFolder::Existing::resume), silent),
                InvalidArgument);
   EXPECT_THROW(run(in("a")), InvalidArgument);
 }
@@ -424,10 +427,10 @@ TEST_F(Runs, RefuseToResumeWithOtherOptionsOfTheirMethod) {
   options_.recipe.mix.method = {"gaussian-field", {{"sigma", 0.2}}};
   Stopper stopper(8);
   train(data_, in("a"), stopper);
-  TrainOptions other = in("a", RunFolder::Existing::resume);
+  TrainOptions other = in("a", train::RunFolder::Existing::resume);
   other.recipe.mix.method.set("sigma", 0.3);
   refuses(other, "(sigma 0.2), this run has sigma 0.3");
-  other = in("a", RunFolder::Existing::resume);
+  other = in("a", train::RunFolder::Existing::resume);
   other.recipe.mix.classes = ClassRule::same;
   refuses(other, "(same_class false), this run has same_class true");
   const ImageSize size = data_.train.shape.size();
@@ -438,10 +441,10 @@ TEST_F(Runs, RefuseToResumeWithOtherOptionsOfTheirMethod) {
   options_.recipe.mix.method = {"custom", {{"masks", masks(0.25F)}}};
   Stopper early(8);
   train(data_, in("b"), early);
-  other = in("b", RunFolder::Existing::resume);
+  other = in("b", train::RunFolder::Existing::resume);
   other.recipe.mix.method.set("masks", masks(0.5F));
   refuses(other, "(masks {\"hash\":\"");
-  run(in("b", RunFolder::Existing::resume));
+  run(in("b", train::RunFolder::Existing::resume));
   options_.recipe.mix.classes = ClassRule::other;
   run(in("whole"));
   EXPECT_NE(result(root_ / "whole"), result(root_ / "b"));
@@ -452,9 +455,9 @@ TEST_F(Runs, GoOnFromCheckpointsOfOlderSpelling) {
   Stopper stopper(8);
   train(data_, in("a"), stopper);
   const fs::path file = std::ranges::max(checkpoints_of("a"));
-  Checkpoint checkpoint = read_checkpoint(file);
+  train::Checkpoint checkpoint = train::read_checkpoint(file);
   const auto section =
-      std::ranges::find(checkpoint.sections, "optimizer", &CheckpointSection::name);
+      std::ranges::find(checkpoint.sections, "optimizer", &train::CheckpointSection::name);
   ASSERT_NE(section, checkpoint.sections.end());
   section->name = "optimiser";
   Json state = Json::parse(checkpoint.state);
@@ -467,16 +470,16 @@ TEST_F(Runs, GoOnFromCheckpointsOfOlderSpelling) {
   recipe["q_mix"] = 0.5;  // of another method
   state["recipe"] = recipe.dump();
   checkpoint.state = state.dump();
-  const std::vector<std::uint8_t> bytes = encode_checkpoint(checkpoint);
+  const std::vector<std::uint8_t> bytes = train::encode_checkpoint(checkpoint);
   std::ofstream(file, std::ios::binary)
       .write(reinterpret_cast<const char*>(bytes.data()), std::ssize(bytes));
-  run(in("a", RunFolder::Existing::resume));
+  run(in("a", train::RunFolder::Existing::resume));
   EXPECT_EQ(result(root_ / "whole"), result(root_ / "a"));
 }
 
 TEST_F(Runs, RefuseToResumeWithOtherDraws) {
   const auto refuse = [&] {
-    EXPECT_THAT([&] { run(in("a", RunFolder::Existing::resume)); },
+    EXPECT_THAT([&] { run(in("a", train::RunFolder::Existing::resume)); },
                 testing::ThrowsMessage<InvalidArgument>(testing::HasSubstr(
                     fmt::format("made with draws version 1, this program has {}", kDrawsVersion))));
   };
@@ -489,7 +492,7 @@ TEST_F(Runs, RefuseToResumeWithOtherDraws) {
   });
   refuse();
   // Neither is a finished run without checkpoints taken for one of these draws.
-  run(in("a", RunFolder::Existing::overwrite));
+  run(in("a", train::RunFolder::Existing::overwrite));
   for (const fs::path& path : checkpoints_of("a")) fs::remove(path);
   for (const char* name : {"recipe.json", "result.json"}) {
     Json json = Json::parse(bytes_of(root_ / "a" / name));
@@ -512,10 +515,10 @@ TEST_F(Runs, RefuseARecipeOfOtherDraws) {
 TEST_F(Runs, RefuseToResumeWithOtherTestImages) {
   Stopper stopper(8);
   train(data_, in("a"), stopper);
-  ImageData other = open_data(kData);
+  data::ImageData other = data::open_data(kData);
   other.test.pixels.front() ^= 1;
   TrainObserver silent;
-  EXPECT_THAT([&] { train(other, in("a", RunFolder::Existing::resume), silent); },
+  EXPECT_THAT([&] { train(other, in("a", train::RunFolder::Existing::resume), silent); },
               testing::ThrowsMessage<InvalidArgument>(testing::HasSubstr("test data of hash")));
 }
 
@@ -523,7 +526,7 @@ TEST_F(Runs, RefuseToResumeInAnotherPrecision) {
   Stopper stopper(8);
   train(data_, in("a"), stopper);
   edit_state("a", [](Json& state) { state["precision"] = "bf16"; });
-  EXPECT_THAT([&] { run(in("a", RunFolder::Existing::resume)); },
+  EXPECT_THAT([&] { run(in("a", train::RunFolder::Existing::resume)); },
               testing::ThrowsMessage<InvalidArgument>(
                   testing::HasSubstr("precision \"bf16\", this run has \"f32\"")));
 }
@@ -546,7 +549,7 @@ TEST_F(Runs, RefuseToResumeWhereTheyCannotHaveBeen) {
   for (const auto& lie : lies) {
     std::ofstream(file, std::ios::binary) << good;
     edit_state("a", [&](Json& state) { state[std::get<0>(lie)] = std::get<1>(lie); });
-    EXPECT_THAT([&] { run(in("a", RunFolder::Existing::resume)); },
+    EXPECT_THAT([&] { run(in("a", train::RunFolder::Existing::resume)); },
                 testing::ThrowsMessage<IoError>(testing::HasSubstr(std::get<2>(lie))));
   }
 }
@@ -559,7 +562,7 @@ TEST_F(Runs, NoteThatTheyGoOnElsewhere) {
     state["deterministic"] = false;
   });
   Stopper patient(1000);
-  EXPECT_FALSE(train(data_, in("a", RunFolder::Existing::resume), patient).stopped);
+  EXPECT_FALSE(train(data_, in("a", train::RunFolder::Existing::resume), patient).stopped);
   EXPECT_THAT(patient.notes, testing::IsSupersetOf(
                                  {testing::HasSubstr("device \"cuda\", this run has \"cpu\""),
                                   testing::HasSubstr("deterministic false, this run has true")}));
@@ -572,16 +575,16 @@ TEST_F(Runs, ResumeFromOlderCheckpoints) {
     for (const char* key : {"test_data", "precision", "device", "deterministic"}) state.erase(key);
   });
   Stopper patient(1000);
-  EXPECT_FALSE(train(data_, in("a", RunFolder::Existing::resume), patient).stopped);
+  EXPECT_FALSE(train(data_, in("a", train::RunFolder::Existing::resume), patient).stopped);
   EXPECT_THAT(patient.notes, testing::ElementsAre(testing::HasSubstr("goes on from")));
 }
 
 TEST_F(Runs, AreNotShortened) {
   run(in("a"));
-  TrainOptions shorter = in("a", RunFolder::Existing::resume);
+  TrainOptions shorter = in("a", train::RunFolder::Existing::resume);
   shorter.recipe.epochs = 2;
   EXPECT_THROW(run(shorter), InvalidArgument);
-  EXPECT_EQ(read_result(root_ / "a" / "result.json").metrics.size(), 3);
+  EXPECT_EQ(train::read_result(root_ / "a" / "result.json").metrics.size(), 3);
   Stopper stopper(1);  // in the first epoch
   train(data_, in("b"), stopper);
   shorter.out = root_ / "b";
@@ -591,18 +594,18 @@ TEST_F(Runs, AreNotShortened) {
 
 TEST_F(Runs, ThatGoOnHaveNoResultYet) {
   run(in("a"));
-  TrainOptions longer = in("a", RunFolder::Existing::resume);
+  TrainOptions longer = in("a", train::RunFolder::Existing::resume);
   longer.recipe.epochs = 5;
   Stopper stopper(1);
   EXPECT_TRUE(train(data_, longer, stopper).stopped);
   EXPECT_FALSE(fs::exists(root_ / "a" / "result.json"));
   EXPECT_FALSE(fs::exists(root_ / "a" / "weights.safetensors"));
   run(longer);
-  const RunResult result = read_result(root_ / "a" / "result.json");
+  const train::RunResult result = train::read_result(root_ / "a" / "result.json");
   EXPECT_EQ(result.metrics.size(), 5);
   EXPECT_EQ(result.lengthened_from, 3);
   run(in("b"));
-  EXPECT_EQ(read_result(root_ / "b" / "result.json").lengthened_from, std::nullopt);
+  EXPECT_EQ(train::read_result(root_ / "b" / "result.json").lengthened_from, std::nullopt);
 }
 
 TEST_F(Runs, StopBetweenEpochsOfOneUpdate) {
@@ -615,7 +618,7 @@ TEST_F(Runs, StopBetweenEpochsOfOneUpdate) {
     EXPECT_TRUE(stopped.stopped);
     EXPECT_EQ(stopped.metrics.size(), 1);
     run(in(name + "whole"));
-    run(in(name, RunFolder::Existing::resume));
+    run(in(name, train::RunFolder::Existing::resume));
     EXPECT_EQ(result(root_ / name), result(root_ / (name + "whole")));
   }
 }
@@ -636,7 +639,7 @@ TEST_F(Runs, AverageTheGradientsOfAShortGroup) {
 TEST_F(Runs, RefuseALastBatchOfOnePixelBeforeTheyStart) {
   options_.recipe.model = "resnet18";
   const auto refuses = [&](int images, std::int64_t batch, const char* why) {
-    data_ = open_data(fmt::format("synthetic:train={},test=2,size=32,classes=2", images));
+    data_ = data::open_data(fmt::format("synthetic:train={},test=2,size=32,classes=2", images));
     options_.recipe.batch = batch;
     EXPECT_THAT([&] { run(in("one")); },
                 testing::ThrowsMessage<InvalidArgument>(testing::HasSubstr(why)));
@@ -657,7 +660,7 @@ TEST_F(Runs, TakeALastBatchOfOneLargerImage) {
 
 TEST_F(Runs, StopWithADiagnosisWhenTheLossIsNoNumber) {
   options_.recipe.lr = 1e30;
-  options_.recipe.schedule = Schedule::constant;
+  options_.recipe.schedule = train::Schedule::constant;
   try {
     run(in("nan"));
     FAIL();
@@ -679,7 +682,7 @@ TEST_F(Runs, RefuseCheckpointsThatNeverCome) {
 }
 
 TEST_F(Runs, RefuseClassNamesThatNoCheckpointCanHold) {
-  ImageData data = data_;
+  data::ImageData data = data_;
   data.classes[0] = "caf\xe9";
   TrainObserver silent;
   EXPECT_THAT([&] { train(data, in("a"), silent); },
@@ -696,7 +699,7 @@ TEST_F(Runs, CanBeEvaluated) {
 
 TEST_F(Runs, AreEvaluatedByTheirAveragedWeights) {
   options_.recipe.ema = 0.99;
-  const Score last = *run(in("a")).metrics.back().score;
+  const train::Score last = *run(in("a")).metrics.back().score;
   ASSERT_NE(last.ema_test_top1, last.test_top1);
   const Evaluation e = evaluate_file(std::ranges::max(checkpoints_of("a")), data_, 1);
   EXPECT_DOUBLE_EQ(e.top1, *last.ema_test_top1);

@@ -10,7 +10,7 @@
 #include "medley/data/synthetic.h"
 #include "medley/error.h"
 
-namespace medley {
+namespace medley::report {
 namespace {
 
 constexpr Rgb kBlack = {0, 0, 0};
@@ -62,7 +62,7 @@ TEST(Canvas, ClipLimitsDrawing) {
   canvas.fill({0, 0, 10, 10}, kBlack);
   canvas.line({0, 9.5}, {10, 9.5}, kBlack);
   canvas.text(0, 9, "X");
-  canvas.draw(0, 0, Image{{10, 10}, std::vector<std::uint8_t>(300, 0)});
+  canvas.draw(0, 0, data::Image{{10, 10}, std::vector<std::uint8_t>(300, 0)});
   EXPECT_DOUBLE_EQ(ink(canvas), 9);
   canvas.unclip();
   canvas.fill({0, 0, 1, 1}, kBlack);
@@ -112,7 +112,7 @@ TEST(Canvas, DiscHasTheInkOfItsArea) {
 }
 
 TEST(Canvas, DrawMagnifiesByWholePixels) {
-  const Image image{{1, 2}, {255, 0, 0, 0, 0, 0}};
+  const data::Image image{{1, 2}, {255, 0, 0, 0, 0, 0}};
   Canvas canvas({5, 8});
   canvas.draw(1, 1, image, 3);
   EXPECT_EQ(pixel(canvas, 1, 1), kRed);
@@ -135,7 +135,7 @@ TEST(Canvas, AnyCoordinateIsAllowed) {
   constexpr std::int32_t kMost = std::numeric_limits<std::int32_t>::max();
   constexpr std::int32_t kLeast = std::numeric_limits<std::int32_t>::min();
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  const Image image = synthetic_image(1, 0, 0, {4, 4});
+  const data::Image image = data::synthetic_image(1, 0, 0, {4, 4});
   Canvas canvas({8, 8});
   for (const std::int32_t a : {kLeast, -5, kMost}) {
     for (const std::int32_t b : {kLeast, -5, kMost}) {
@@ -156,4 +156,4 @@ TEST(Canvas, AnyCoordinateIsAllowed) {
 }
 
 }  // namespace
-}  // namespace medley
+}  // namespace medley::report

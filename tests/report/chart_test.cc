@@ -12,7 +12,7 @@
 #include "medley/report/theory_figures.h"
 #include "report/figure_frame.h"
 
-namespace medley {
+namespace medley::report {
 namespace {
 
 using testing::ElementsAre;
@@ -21,7 +21,7 @@ using testing::ThrowsMessage;
 
 int brightness(Rgb c) { return 2 * c.r + 5 * c.g + c.b; }
 
-std::int64_t pixels_of(const Image& image, Rgb c) {
+std::int64_t pixels_of(const data::Image& image, Rgb c) {
   std::int64_t pixels = 0;
   for (std::size_t i = 0; i < image.rgb.size(); i += 3) {
     pixels += image.rgb[i] == c.r && image.rgb[i + 1] == c.g && image.rgb[i + 2] == c.b ? 1 : 0;
@@ -68,7 +68,7 @@ TEST(Chart, MapsShowTheirValues) {
   HeatMapFigure figure;
   figure.title = "t";
   figure.panels.push_back({"p", "n", {1, 2}, {0, 1}});
-  const Image image = draw_figure(figure);
+  const data::Image image = draw_figure(figure);
   EXPECT_GT(pixels_of(image, scale_colour(0)), 10000);  // cells are 102 pixels wide
   EXPECT_GT(pixels_of(image, scale_colour(1)), 10000);
 }
@@ -98,7 +98,7 @@ TEST(Chart, LegendStandsWhereCurvesDoNot) {
   // Rows from the highest to the lowest red pixel, of a curve and of its place in the legend, in
   // the left or the right quarter of a figure.
   const auto rows = [&](bool right, const std::vector<Point>& red, const std::vector<Point>& blue) {
-    const Image image =
+    const data::Image image =
         draw_figure(LineFigure{"t", "", "x", "y", {{"p", {{"c", kRed, red}, {"d", kBlue, blue}}}}});
     const auto [height, width] = image.size;
     const std::int32_t begin = right ? width * 3 / 4 : 0;
@@ -129,7 +129,7 @@ TEST(Chart, LegendsGetRoomWhereCurvesAreEverywhere) {
   constexpr Rgb kBlue = {0, 0, 200};
   const std::vector<Point> high = {{0, 1}, {10, 1}};
   const std::vector<Point> low = {{0, 0}, {10, 0}};
-  const Image image =
+  const data::Image image =
       draw_figure(LineFigure{"t", "", "x", "y", {{"p", {{"c", kRed, high}, {"d", kBlue, low}}}}});
   const auto most_in_a_row = [&](Rgb colour) {
     const auto [height, width] = image.size;
@@ -164,4 +164,4 @@ TEST(TheoryFigures, AreDeterministicAndFull) {
 }
 
 }  // namespace
-}  // namespace medley
+}  // namespace medley::report

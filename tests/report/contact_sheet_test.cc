@@ -13,7 +13,7 @@
 #include "medley/error.h"
 #include "report/sheet_cell.h"
 
-namespace medley {
+namespace medley::report {
 namespace {
 
 ContactSheetOptions small_options() {
@@ -30,12 +30,13 @@ SheetRow row_of(std::string_view method) {
   return row;
 }
 
-std::vector<Image> pictures(std::int32_t side) {
-  return {synthetic_image(1, 0, 0, {side, side}), synthetic_image(1, 1, 2, {side, side}),
-          synthetic_image(1, 2, 8, {side, side})};
+std::vector<data::Image> pictures(std::int32_t side) {
+  return {data::synthetic_image(1, 0, 0, {side, side}),
+          data::synthetic_image(1, 1, 2, {side, side}),
+          data::synthetic_image(1, 2, 8, {side, side})};
 }
 
-std::size_t colours(const Image& image) {
+std::size_t colours(const data::Image& image) {
   std::set<std::uint32_t> seen;
   for (std::size_t i = 0; i < image.rgb.size(); i += 3) {
     seen.insert(image.rgb[i] << 16 | image.rgb[i + 1] << 8 | image.rgb[i + 2]);
@@ -50,7 +51,7 @@ TEST(ContactSheet, HasARowForEveryMethod) {
 }
 
 TEST(ContactSheet, ShowsPicturesAndIsDeterministic) {
-  const Image sheet = contact_sheet(small_options());
+  const data::Image sheet = contact_sheet(small_options());
   EXPECT_EQ(sheet.rgb.size(), static_cast<std::size_t>(3 * sheet.size.pixels()));
   EXPECT_GT(colours(sheet), 1000u);
   EXPECT_EQ(contact_sheet(small_options()), sheet);
@@ -74,7 +75,8 @@ TEST(ContactSheet, GrowsByARowAndAColumn) {
 TEST(ContactSheet, ResizesTheSourcesItIsGiven) {
   ContactSheetOptions options = small_options();
   options.rows = {row_of("mixup")};
-  options.sources = {synthetic_image(5, 1, 1, {50, 70}), synthetic_image(5, 2, 3, {20, 20})};
+  options.sources = {data::synthetic_image(5, 1, 1, {50, 70}),
+                     data::synthetic_image(5, 2, 3, {20, 20})};
   EXPECT_NE(contact_sheet(options), contact_sheet(small_options()));
 }
 
@@ -98,7 +100,7 @@ TEST(ContactSheet, RefusesWrongOptions) {
     o.rows = {row_of("nmixup")};
     o.rows[0].policy.method.set("n", 1000);
   });
-  refuses([](auto& o) { o.sources = {Image{}}; });
+  refuses([](auto& o) { o.sources = {data::Image{}}; });
 }
 
 TEST(SheetCell, ShowsTheBlendAndItsMask) {
@@ -115,7 +117,7 @@ TEST(SheetCell, MasksAreWhiteWhereTheOwnImageIs) {
   const auto sources = pictures(32);
   const SheetCell cell = mix_cell(row_of("cutmix"), 0.7, sources, 6, 0);
   for (std::size_t i = 0; i < cell.mask.size(); ++i) {
-    const Image& from = sources[cell.mask[i] == 255 ? 0 : 1];
+    const data::Image& from = sources[cell.mask[i] == 255 ? 0 : 1];
     for (std::size_t c = 0; c < 3; ++c) {
       EXPECT_EQ(cell.mixed.rgb[3 * i + c], from.rgb[3 * i + c]);
     }
@@ -148,11 +150,11 @@ TEST(SheetCell, ClampsUnboundedMasks) {
 
 TEST(MethodPicture, WorksForEveryMethod) {
   for (const SheetRow& row : default_sheet_rows()) {
-    const Image picture = method_picture(row, small_options());
+    const data::Image picture = method_picture(row, small_options());
     EXPECT_GT(colours(picture), 200u) << row.title;
     EXPECT_GT(picture.size.height, 2 * 24) << row.title;
   }
 }
 
 }  // namespace
-}  // namespace medley
+}  // namespace medley::report

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace medley {
+namespace medley::report {
 namespace {
 
 using testing::HasSubstr;
@@ -68,4 +68,4 @@ TEST(DemoPage, NeedsNothingFromElsewhere) {
 }
 
 }  // namespace
-}  // namespace medley
+}  // namespace medley::report

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace medley {
+namespace medley::report {
 namespace {
 
 GridPicture grey(std::int32_t height, std::int32_t width, std::vector<std::string> lines = {}) {
@@ -11,7 +11,7 @@ GridPicture grey(std::int32_t height, std::int32_t width, std::vector<std::strin
           std::move(lines)};
 }
 
-bool has_ink(const Image& image, std::int32_t row) {
+bool has_ink(const data::Image& image, std::int32_t row) {
   const std::size_t begin = static_cast<std::size_t>(3 * row) * image.size.width;
   for (std::size_t i = begin; i < begin + 3 * static_cast<std::size_t>(image.size.width); ++i) {
     if (image.rgb[i] < 120) return true;
@@ -20,7 +20,7 @@ bool has_ink(const Image& image, std::int32_t row) {
 }
 
 TEST(PictureGrid, WordsStandBelowEnlargedPictures) {
-  const Image image = draw_grid({grey(10, 10, {"coat 62 %"}), grey(10, 10)});
+  const data::Image image = draw_grid({grey(10, 10, {"coat 62 %"}), grey(10, 10)});
   EXPECT_EQ(image.size, (ImageSize{90 + 14 + 16, 2 * 98 + 8}));
   EXPECT_EQ(image.rgb[static_cast<std::size_t>(3 * (50 * image.size.width + 50))], 128);
   bool text = false;
@@ -30,7 +30,7 @@ TEST(PictureGrid, WordsStandBelowEnlargedPictures) {
 
 TEST(PictureGrid, LongWordsStayBelowTheirPicture) {
   const std::string word(100, 'm');
-  const Image image = draw_grid({grey(88, 88, {word}), grey(88, 88)});
+  const data::Image image = draw_grid({grey(88, 88, {word}), grey(88, 88)});
   for (std::int32_t y = 98; y < 112; ++y) {
     for (std::int32_t x = 97; x < image.size.width; ++x) {
       EXPECT_EQ(image.rgb[static_cast<std::size_t>(3 * (y * image.size.width + x))], 255);
@@ -51,4 +51,4 @@ TEST(PictureGrid, HasAsManyPicturesAsThereIsRoomFor) {
 }
 
 }  // namespace
-}  // namespace medley
+}  // namespace medley::report

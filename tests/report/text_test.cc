@@ -8,7 +8,7 @@
 #include "medley/report/canvas.h"
 #include "report/font.h"
 
-namespace medley {
+namespace medley::report {
 namespace {
 
 constexpr Font kFonts[] = {Font::small, Font::normal, Font::bold, Font::title};
@@ -126,4 +126,4 @@ TEST(Text, IsAntiAliased) {
 }
 
 }  // namespace
-}  // namespace medley
+}  // namespace medley::report

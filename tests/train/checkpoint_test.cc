@@ -17,7 +17,7 @@
 
 #include "medley/error.h"
 
-namespace medley {
+namespace medley::train {
 namespace {
 
 namespace fs = std::filesystem;
@@ -210,4 +210,4 @@ TEST_F(CheckpointFiles, AFullDiskLeavesWhatWasThere) {
 }
 
 }  // namespace
-}  // namespace medley
+}  // namespace medley::train

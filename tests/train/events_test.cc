@@ -4,7 +4,7 @@
 
 #include "medley/error.h"
 
-namespace medley {
+namespace medley::train {
 namespace {
 
 const std::vector<ScalarEvent> kEvents = {
@@ -36,4 +36,4 @@ TEST(Events, AnyDamageIsFound) {
 }
 
 }  // namespace
-}  // namespace medley
+}  // namespace medley::train

@@ -97,7 +97,7 @@ int remove(const char* path) noexcept {  // as std::filesystem calls it
 }
 #endif
 
-namespace medley {
+namespace medley::train {
 namespace {
 
 namespace fs = std::filesystem;
@@ -117,7 +117,7 @@ class Interrupted : public testing::Test {
   }
 
   [[nodiscard]] std::string content(const char* name) const {
-    const std::vector<std::uint8_t> bytes = read_file(folder_ / name);
+    const std::vector<std::uint8_t> bytes = data::read_file(folder_ / name);
     return {bytes.begin(), bytes.end()};
   }
 
@@ -127,9 +127,9 @@ class Interrupted : public testing::Test {
 const std::vector<std::uint8_t> kBytes = {'a', 'b', 'c'};
 
 TEST_F(Interrupted, FilesAreWrittenAllTheSame) {
-  write_file(folder_ / "a", kBytes);
-  write_file_durably(folder_ / "b", kBytes);
-  write_file_durably(folder_ / "b", kBytes);
+  data::write_file(folder_ / "a", kBytes);
+  data::write_file_durably(folder_ / "b", kBytes);
+  data::write_file_durably(folder_ / "b", kBytes);
   grow_file(folder_ / "c", "one\n");
   grow_file(folder_ / "c", "one\ntwo\n");
   EXPECT_EQ(content("a"), "abc");
@@ -155,4 +155,4 @@ TEST_F(Interrupted, RunsAreBegunAndReplacedAllTheSame) {
 }
 
 }  // namespace
-}  // namespace medley
+}  // namespace medley::train

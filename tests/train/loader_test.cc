@@ -21,14 +21,14 @@
 #include "medley/data/synthetic.h"
 #include "medley/error.h"
 
-namespace medley {
+namespace medley::train {
 namespace {
 
 namespace fs = std::filesystem;
 
 /// Image i is filled with the value i.
-ImageSet numbered_images(std::int64_t count) {
-  ImageSet set;
+data::ImageSet numbered_images(std::int64_t count) {
+  data::ImageSet set;
   set.shape = {count, 1, 4, 4};
   for (std::int64_t i = 0; i < count; ++i) {
     set.pixels.insert(set.pixels.end(), 16, static_cast<std::uint8_t>(i));
@@ -59,7 +59,7 @@ std::vector<float> load_all(BatchLoader& loader, std::uint64_t epoch) {
 }
 
 TEST(BatchLoader, ShowsEveryImageOncePerEpoch) {
-  const ImageSet set = numbered_images(10);
+  const data::ImageSet set = numbered_images(10);
   BatchLoader loader(set, plain_recipe(4), 7, 1);
   EXPECT_EQ(loader.steps(), 3);
   EXPECT_EQ(loader.batch_size(2), 2);
@@ -70,7 +70,7 @@ TEST(BatchLoader, ShowsEveryImageOncePerEpoch) {
 }
 
 TEST(BatchLoader, DependsOnSeedAndEpochAlone) {
-  const ImageSet set = numbered_images(30);
+  const data::ImageSet set = numbered_images(30);
   Recipe recipe = plain_recipe(7);
   recipe.mix.method = "hmix";
   recipe.pad = 1;
@@ -84,7 +84,7 @@ TEST(BatchLoader, DependsOnSeedAndEpochAlone) {
 }
 
 TEST(BatchLoader, PlainImagesAreOnlyNormalised) {
-  const ImageSet set = numbered_images(5);
+  const data::ImageSet set = numbered_images(5);
   Recipe recipe = plain_recipe(5);
   recipe.mean = {0.5};
   recipe.std = {0.25};
@@ -99,7 +99,7 @@ TEST(BatchLoader, PlainImagesAreOnlyNormalised) {
 }
 
 TEST(BatchLoader, LabelsBelongToTheImages) {
-  const ImageSet set = numbered_images(12);
+  const data::ImageSet set = numbered_images(12);
   Recipe recipe = plain_recipe(12);
   recipe.mix.method = "mixup";
   BatchLoader loader(set, recipe, 1, 1);
@@ -113,7 +113,7 @@ TEST(BatchLoader, LabelsBelongToTheImages) {
 }
 
 TEST(BatchLoader, KeepsRulesOfClasses) {
-  const ImageSet set = numbered_images(24);
+  const data::ImageSet set = numbered_images(24);
   for (const ClassRule rule : {ClassRule::same, ClassRule::other}) {
     Recipe recipe = plain_recipe(12);
     recipe.mix.method = "cutmix";
@@ -132,7 +132,7 @@ TEST(BatchLoader, KeepsRulesOfClasses) {
 }
 
 TEST(BatchLoader, MixesByMasksOfOnesOwn) {
-  const ImageSet set = numbered_images(8);
+  const data::ImageSet set = numbered_images(8);
   MaskSet masks{{4, 4}, std::vector<float>(16, 0)};
   masks.values[5] = 1;  // one pixel of the own image
   Recipe recipe = plain_recipe(8);
@@ -145,8 +145,8 @@ TEST(BatchLoader, MixesByMasksOfOnesOwn) {
     EXPECT_EQ(batch[16 * i + 5], static_cast<float>(plan.entries[i].own.index));
     EXPECT_EQ(batch[16 * i], static_cast<float>(plan.entries[i].partner.index));
   }
-  const ImageSet other = [] {
-    ImageSet wide = numbered_images(4);
+  const data::ImageSet other = [] {
+    data::ImageSet wide = numbered_images(4);
     wide.shape = {8, 1, 4, 2};
     wide.labels.resize(8);
     return wide;
@@ -165,9 +165,10 @@ class FileLoader : public testing::Test {
     memory_.shape = {12, 3, 16, 16};
     memory_.layout = Layout::nhwc;
     for (std::int64_t i = 0; i < 12; ++i) {
-      const Image image = synthetic_image(1, i, static_cast<std::int32_t>(i % 3), {16, 16});
+      const data::Image image =
+          data::synthetic_image(1, i, static_cast<std::int32_t>(i % 3), {16, 16});
       paths_.push_back(folder_ / (std::to_string(i) + ".png"));
-      write_png(paths_.back(), image);
+      data::write_png(paths_.back(), image);
       memory_.pixels.insert(memory_.pixels.end(), image.rgb.begin(), image.rgb.end());
       memory_.labels.push_back(i % 3);
     }
@@ -180,22 +181,23 @@ class FileLoader : public testing::Test {
   }
   ~FileLoader() override { fs::remove_all(folder_); }
 
-  [[nodiscard]] ImageSet files(ImageFiles::Broken broken = ImageFiles::Broken::refuse) const {
-    ImageSet set;
+  [[nodiscard]] data::ImageSet files(
+      data::ImageFiles::Broken broken = data::ImageFiles::Broken::refuse) const {
+    data::ImageSet set;
     set.shape = {12, 3, 0, 0};
     set.labels = memory_.labels;
-    set.files = std::make_shared<ImageFiles>(paths_, broken);
+    set.files = std::make_shared<data::ImageFiles>(paths_, broken);
     return set;
   }
 
   fs::path folder_;
   std::vector<fs::path> paths_;
-  ImageSet memory_;
+  data::ImageSet memory_;
   Recipe recipe_;
 };
 
 TEST_F(FileLoader, GivesWhatMemoryGives) {
-  const ImageSet set = files();
+  const data::ImageSet set = files();
   for (const char* method : {"none", "hmix", "nmixup"}) {
     for (const Pairing pairing : {Pairing::batch, Pairing::dataset}) {
       recipe_.mix.method = method;
@@ -213,7 +215,7 @@ TEST_F(FileLoader, GivesWhatMemoryGives) {
 TEST_F(FileLoader, DependsOnSeedEpochAndStepAlone) {
   recipe_.crop_area.least = 0.3;
   recipe_.crop_aspect = 1.5;
-  const ImageSet set = files();
+  const data::ImageSet set = files();
   BatchLoader loader(set, recipe_, 3, 3);
   const std::vector<float> all = load_all(loader, 1);
   EXPECT_NE(load_all(loader, 2), all);
@@ -231,7 +233,7 @@ TEST_F(FileLoader, PutsTheNextImageInPlaceOfABrokenOne) {
   recipe_.mix.method = "none";
   std::ofstream(paths_[4]) << "broken";
   std::ofstream(paths_[11]) << "broken";
-  const ImageSet set = files(ImageFiles::Broken::skip);
+  const data::ImageSet set = files(data::ImageFiles::Broken::skip);
   BatchLoader loader(set, recipe_, 3, 2);
   const std::vector<std::int64_t> order = loader.order(0);
   std::vector<std::int64_t> shown;
@@ -252,7 +254,7 @@ TEST_F(FileLoader, PutsTheNextImageInPlaceOfABrokenOne) {
 
 TEST_F(FileLoader, StopsAtABrokenImageUnlessToldOtherwise) {
   std::ofstream(paths_[4]) << "broken";
-  const ImageSet set = files();
+  const data::ImageSet set = files();
   BatchLoader loader(set, recipe_, 3, 2);
   EXPECT_THROW(load_all(loader, 0), IoError);
   EXPECT_THROW(load_all(loader, 0), IoError);  // and again: it is as good as new
@@ -289,7 +291,7 @@ TEST_F(FileLoader, WorksWithFewerThreadsWhereTheSystemGivesNoMore) {
   if (MEDLEY_SANITIZED != 0) GTEST_SKIP() << "sanitizers have a say in how threads start";
   BatchLoader from_memory(memory_, recipe_, 3, 1);
   const std::vector<float> expected = load_all(from_memory, 4);
-  const ImageSet set = files();
+  const data::ImageSet set = files();
   {
     const StackSize none(std::size_t{1} << 47);  // more than there are addresses
     EXPECT_THROW(std::thread([] {}).join(), std::system_error);
@@ -303,7 +305,7 @@ TEST_F(FileLoader, WorksWithFewerThreadsWhereTheSystemGivesNoMore) {
 }
 
 /// A PNG with an Exif chunk that says how it is turned.
-std::vector<std::uint8_t> png_turned(const Image& image, std::uint8_t orientation) {
+std::vector<std::uint8_t> png_turned(const data::Image& image, std::uint8_t orientation) {
   std::vector<std::uint8_t> chunk = {'e', 'X', 'I',         'f', 'I',  'I', 42, 0, 8, 0,
                                      0,   0,   1,           0,   0x12, 1,   3,  0, 1, 0,
                                      0,   0,   orientation, 0,   0,    0,   0,  0, 0, 0};
@@ -316,7 +318,7 @@ std::vector<std::uint8_t> png_turned(const Image& image, std::uint8_t orientatio
   put(whole, static_cast<std::uint32_t>(chunk.size() - 4));
   whole.insert(whole.end(), chunk.begin(), chunk.end());
   put(whole, static_cast<std::uint32_t>(crc32(0, chunk.data(), static_cast<uInt>(chunk.size()))));
-  std::vector<std::uint8_t> png = encode_png(image);
+  std::vector<std::uint8_t> png = data::encode_png(image);
   png.insert(png.begin() + 33, whole.begin(), whole.end());  // after the header
   return png;
 }
@@ -324,7 +326,7 @@ std::vector<std::uint8_t> png_turned(const Image& image, std::uint8_t orientatio
 TEST_F(FileLoader, TurnsPicturesOnRequestAlone) {
   constexpr std::uint8_t kUpsideDown = 3;
   const std::int64_t bytes = 3 * 16 * 16;
-  ImageSet upright = memory_;
+  data::ImageSet upright = memory_;
   for (std::int64_t i = 0; i < 12; ++i) {
     const auto first = upright.pixels.begin() + i * bytes;
     const std::vector<std::uint8_t> png =
@@ -334,10 +336,10 @@ TEST_F(FileLoader, TurnsPicturesOnRequestAlone) {
     std::reverse(first, first + bytes);
     for (auto pixel = first; pixel != first + bytes; pixel += 3) std::swap(pixel[0], pixel[2]);
   }
-  const ImageSet set = files();
+  const data::ImageSet set = files();
   for (const bool exif : {false, true}) {
     recipe_.exif = exif;
-    const ImageSet& expected = exif ? upright : memory_;
+    const data::ImageSet& expected = exif ? upright : memory_;
     BatchLoader from_files(set, recipe_, 3, 2);
     BatchLoader from_memory(expected, recipe_, 3, 1);
     EXPECT_EQ(load_all(from_files, 4), load_all(from_memory, 4)) << exif;
@@ -352,4 +354,4 @@ TEST_F(FileLoader, TurnsPicturesOnRequestAlone) {
 }
 
 }  // namespace
-}  // namespace medley
+}  // namespace medley::train

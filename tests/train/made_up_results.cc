@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace medley {
+namespace medley::train {
 
 RunResult made_up_result(const std::string& model, const std::string& method, std::uint64_t seed,
                          double top1) {
@@ -31,4 +31,4 @@ RunResult made_up_result(const std::string& model, const std::string& method, st
   return result;
 }
 
-}  // namespace medley
+}  // namespace medley::train

@@ -14,7 +14,7 @@
 #include "medley/error.h"
 #include "medley/gaussian_design.h"
 
-namespace medley {
+namespace medley::train {
 namespace {
 
 TEST(Recipes, TheBuiltInOnesAreComplete) {
@@ -365,4 +365,4 @@ TEST(Recipes, HostileTextsAreRefused) {
 }
 
 }  // namespace
-}  // namespace medley
+}  // namespace medley::train

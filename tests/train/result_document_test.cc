@@ -6,7 +6,7 @@
 #include "medley/error.h"
 #include "train/made_up_results.h"
 
-namespace medley {
+namespace medley::train {
 namespace {
 
 using testing::HasSubstr;
@@ -55,4 +55,4 @@ TEST(ResultDocument, RefusesMarkersThatDoNotMatch) {
 }
 
 }  // namespace
-}  // namespace medley
+}  // namespace medley::train

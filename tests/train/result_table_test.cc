@@ -11,7 +11,7 @@
 #include "medley/error.h"
 #include "train/made_up_results.h"
 
-namespace medley {
+namespace medley::train {
 namespace {
 
 namespace fs = std::filesystem;
@@ -248,4 +248,4 @@ TEST_F(ResultFolders, HoldFilesOrRuns) {
 }
 
 }  // namespace
-}  // namespace medley
+}  // namespace medley::train

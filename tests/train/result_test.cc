@@ -13,7 +13,7 @@
 #include "medley/error.h"
 #include "train/made_up_results.h"
 
-namespace medley {
+namespace medley::train {
 namespace {
 
 namespace fs = std::filesystem;
@@ -182,4 +182,4 @@ INSTANTIATE_TEST_SUITE_P(All, BrokenResult, testing::ValuesIn(broken_results()),
                          [](const auto& broken) { return broken.param.name; });
 
 }  // namespace
-}  // namespace medley
+}  // namespace medley::train

@@ -18,7 +18,7 @@
 #include "train/events.h"
 #include "train/folder.h"
 
-namespace medley {
+namespace medley::train {
 namespace {
 
 namespace fs = std::filesystem;
@@ -322,4 +322,4 @@ TEST_F(RunFolders, AreLockedThroughNoLinkOrPipe) {
 }
 
 }  // namespace
-}  // namespace medley
+}  // namespace medley::train

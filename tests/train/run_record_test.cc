@@ -10,7 +10,7 @@
 
 #include "medley/error.h"
 
-namespace medley {
+namespace medley::train {
 namespace {
 
 namespace fs = std::filesystem;
@@ -86,4 +86,4 @@ TEST_F(RunRecords, MayNameFilesOfAnyBytes) {
 }
 
 }  // namespace
-}  // namespace medley
+}  // namespace medley::train

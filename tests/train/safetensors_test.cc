@@ -12,7 +12,7 @@
 
 #include "medley/error.h"
 
-namespace medley {
+namespace medley::train {
 namespace {
 
 namespace fs = std::filesystem;
@@ -160,4 +160,4 @@ TEST_F(SafetensorsOnDisk, ComeBackAsTheyWere) {
 }
 
 }  // namespace
-}  // namespace medley
+}  // namespace medley::train

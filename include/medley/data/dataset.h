@@ -9,7 +9,7 @@
 #include "medley/data/image_files.h"
 #include "medley/types.h"
 
-namespace medley {
+namespace medley::data {
 
 /// Labelled images: of one size in memory, u8 without gaps, or of any sizes in files.
 struct ImageSet {
@@ -109,4 +109,4 @@ struct SyntheticOptions {
                                   ImageFiles::Broken broken = ImageFiles::Broken::refuse,
                                   Parts parts = Parts::all);
 
-}  // namespace medley
+}  // namespace medley::data

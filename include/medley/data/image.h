@@ -10,7 +10,7 @@
 
 #include "medley/types.h"
 
-namespace medley {
+namespace medley::data {
 
 /// A colour picture: 8-bit RGB, interleaved, rows from top to bottom without gaps.
 /// `rgb` holds 3 * size.pixels() values.
@@ -100,4 +100,4 @@ void write_png_grey(const std::filesystem::path& path, ImageSize size,
 [[nodiscard]] std::vector<std::filesystem::path> list_images(
     const std::filesystem::path& directory);
 
-}  // namespace medley
+}  // namespace medley::data

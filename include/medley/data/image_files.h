@@ -10,7 +10,7 @@
 #include "medley/data/image.h"
 #include "medley/types.h"
 
-namespace medley {
+namespace medley::data {
 
 /// Pictures in files, of any sizes, decoded when they are asked for. Safe to read from several
 /// threads.
@@ -67,4 +67,4 @@ struct RandomCrop {
 /// `shorter` >= size.
 [[nodiscard]] PixelBox central_box(ImageSize whole, std::int32_t size, std::int32_t shorter);
 
-}  // namespace medley
+}  // namespace medley::data

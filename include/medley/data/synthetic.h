@@ -6,7 +6,7 @@
 #include "medley/data/image.h"
 #include "medley/types.h"
 
-namespace medley {
+namespace medley::data {
 
 /// Number of things that the generator can draw.
 inline constexpr std::int32_t kSyntheticClasses = 12;
@@ -24,4 +24,4 @@ inline constexpr std::int32_t kSyntheticClasses = 12;
 [[nodiscard]] Image synthetic_image(std::uint64_t seed, std::int64_t index,
                                     std::int32_t object_class, ImageSize size);
 
-}  // namespace medley
+}  // namespace medley::data

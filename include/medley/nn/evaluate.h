@@ -26,8 +26,9 @@ struct Evaluation {
 /// Evaluates what a checkpoint (its averaged weights, where it has them) or a weights.safetensors
 /// beside its recipe.json holds, on the test images, in f32; training images are not looked at.
 /// Throws IoError, InvalidArgument.
-[[nodiscard]] Evaluation evaluate_file(const std::filesystem::path& file, const ImageData& data,
-                                       int threads, Device device = Device::cpu);
+[[nodiscard]] Evaluation evaluate_file(const std::filesystem::path& file,
+                                       const data::ImageData& data, int threads,
+                                       Device device = Device::cpu);
 
 /// What two networks make of the same images.
 struct Comparison {

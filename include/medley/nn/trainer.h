@@ -24,16 +24,16 @@ enum class Precision : std::uint8_t { bf16, tf32, f32 };
 inline constexpr std::array<std::string_view, 3> kPrecisionNames = {"bf16", "tf32", "f32"};
 
 struct TrainOptions {
-  Recipe recipe;
+  train::Recipe recipe;
   std::uint64_t seed = 0;
   std::string data_name = {};  ///< for result.json: "cifar100", …
   // For run.json; a run that goes on keeps the command that began it:
-  DataChoice data = {};
+  train::DataChoice data = {};
   std::vector<std::string> command = {};
   int threads = 0;  ///< 0: all cores
   std::filesystem::path out;
   std::filesystem::path weights;  ///< safetensors to start from; empty: drawn from the seed
-  RunFolder::Existing existing = RunFolder::Existing::refuse;
+  train::RunFolder::Existing existing = train::RunFolder::Existing::refuse;
   std::int64_t checkpoint_epochs = 1;  ///< a checkpoint after so many epochs …
   double checkpoint_minutes = 10;      ///< … and after so many minutes
   Device device = Device::cpu;
@@ -66,7 +66,7 @@ class TrainObserver {
   /// `loss` is that of a recent step; a GPU does not always know one yet.
   virtual void on_step(std::int64_t /*step*/, std::optional<double> /*loss*/) {}
   /// Once the epoch's checkpoint and metrics are on disk.
-  virtual void on_epoch(const EpochMetrics& /*metrics*/) {}
+  virtual void on_epoch(const train::EpochMetrics& /*metrics*/) {}
   /// After the first epoch, if it was asked for.
   virtual void on_profile(const StepProfile& /*profile*/) {}
   /// Asked after every step: true saves a checkpoint and ends the run.
@@ -74,8 +74,8 @@ class TrainObserver {
 };
 
 struct TrainResult {
-  std::vector<EpochMetrics> metrics;  ///< of all epochs, those before a resume too
-  bool stopped = false;               ///< by the observer
+  std::vector<train::EpochMetrics> metrics;  ///< of all epochs, those before a resume too
+  bool stopped = false;                      ///< by the observer
   /// As in RunResult.
   std::optional<std::int64_t> lengthened_from = {};
 };
@@ -86,6 +86,7 @@ struct TrainResult {
 /// resumed; a GPU only promises this with `deterministic`. Throws InvalidArgument, IoError,
 /// CudaError (DeviceMemoryError if only memory is missing), and Error if the loss is no longer a
 /// number; checkpoints that were written stay.
-TrainResult train(const ImageData& data, const TrainOptions& options, TrainObserver& observer);
+TrainResult train(const data::ImageData& data, const TrainOptions& options,
+                  TrainObserver& observer);
 
 }  // namespace medley::nn

@@ -8,7 +8,7 @@
 #include "medley/data/image.h"
 #include "medley/types.h"
 
-namespace medley {
+namespace medley::report {
 
 /// An sRGB colour.
 struct Rgb {
@@ -70,8 +70,8 @@ class Canvas {
   explicit Canvas(ImageSize size, Rgb background = {255, 255, 255});
 
   [[nodiscard]] ImageSize size() const noexcept { return image_.size; }
-  [[nodiscard]] const Image& image() const& noexcept { return image_; }
-  [[nodiscard]] Image image() && noexcept { return std::move(image_); }
+  [[nodiscard]] const data::Image& image() const& noexcept { return image_; }
+  [[nodiscard]] data::Image image() && noexcept { return std::move(image_); }
 
   /// Limits drawing to this part, until the next `clip` or `unclip`.
   void clip(const Rect& rect) noexcept;
@@ -88,7 +88,7 @@ class Canvas {
   void disc(Point centre, double radius, Rgb colour, double opacity = 1);
 
   /// Copies a picture with its upper left corner at (x, y), each pixel `scale` pixels wide.
-  void draw(std::int32_t x, std::int32_t y, const Image& image, std::int32_t scale = 1);
+  void draw(std::int32_t x, std::int32_t y, const data::Image& image, std::int32_t scale = 1);
   /// The same for a grey picture; throws InvalidArgument if `grey` does not fit `size`.
   void draw_grey(std::int32_t x, std::int32_t y, ImageSize size, std::span<const std::uint8_t> grey,
                  std::int32_t scale = 1);
@@ -99,8 +99,8 @@ class Canvas {
   void blend(std::int32_t x, std::int32_t y, Rgb colour, double opacity) noexcept;
   [[nodiscard]] Rect clipped(const Rect& rect) const noexcept;
 
-  Image image_;
+  data::Image image_;
   Rect clip_;
 };
 
-}  // namespace medley
+}  // namespace medley::report

@@ -8,7 +8,7 @@
 #include "medley/report/canvas.h"
 #include "medley/types.h"
 
-namespace medley {
+namespace medley::report {
 
 /// Colour of t in [0, 1] on an even scale from dark violet over green to yellow (viridis).
 [[nodiscard]] Rgb scale_colour(double t) noexcept;
@@ -33,7 +33,7 @@ struct HeatMapFigure {
 };
 
 /// Throws InvalidArgument if a panel has no values or not as many as its size says.
-[[nodiscard]] Image draw_figure(const HeatMapFigure& figure);
+[[nodiscard]] data::Image draw_figure(const HeatMapFigure& figure);
 
 struct Curve {
   std::string name;
@@ -56,13 +56,13 @@ struct LineFigure {
   bool whole_x = false;  ///< marks at whole numbers only
 };
 
-[[nodiscard]] Image draw_figure(const LineFigure& figure);
+[[nodiscard]] data::Image draw_figure(const LineFigure& figure);
 
 /// A row of pictures of one size with a name.
 struct PictureRow {
   std::string title;
   std::string note;
-  std::vector<Image> pictures;
+  std::vector<data::Image> pictures;
 };
 
 /// A table of pictures with titles for rows and columns.
@@ -73,9 +73,9 @@ struct PictureFigure {
   std::vector<PictureRow> rows;
 };
 
-[[nodiscard]] Image draw_figure(const PictureFigure& figure);
+[[nodiscard]] data::Image draw_figure(const PictureFigure& figure);
 
 /// Round numbers that divide [low, high] into about `count` steps.
 [[nodiscard]] std::vector<double> ticks(double low, double high, int count);
 
-}  // namespace medley
+}  // namespace medley::report

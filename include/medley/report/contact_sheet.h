@@ -8,7 +8,7 @@
 #include "medley/data/image.h"
 #include "medley/policy.h"
 
-namespace medley {
+namespace medley::report {
 
 /// One line of a contact sheet: a policy under a title, with a note on its parameters.
 struct SheetRow {
@@ -30,7 +30,7 @@ struct ContactSheetOptions {
   std::uint64_t seed = 6;  ///< of masks; the default shows whole boxes
   /// Own image, partner and further partners (nmixup); resized to the tile. Missing ones are
   /// drawn by `synthetic_image`, always the same.
-  std::vector<Image> sources;
+  std::vector<data::Image> sources;
   std::string title = "Mixed sample data augmentation";
   std::string caption;  ///< below the sheet; empty: an explanation of the tiles
 };
@@ -38,10 +38,11 @@ struct ContactSheetOptions {
 /// A table of pictures: a row per policy, a column per lam, and in each cell the mixed picture with
 /// its mask (white: own image, black: partner; values beyond 0 and 1 are clamped). Deterministic.
 /// Throws InvalidArgument if an option is out of range or a policy does not work.
-[[nodiscard]] Image contact_sheet(const ContactSheetOptions& options = {});
+[[nodiscard]] data::Image contact_sheet(const ContactSheetOptions& options = {});
 
 /// One policy alone, for a page about it: the sources, then a column per lam with the mixed picture
 /// above its mask. Uses the options' tile, lams, seed and sources.
-[[nodiscard]] Image method_picture(const SheetRow& row, const ContactSheetOptions& options = {});
+[[nodiscard]] data::Image method_picture(const SheetRow& row,
+                                         const ContactSheetOptions& options = {});
 
-}  // namespace medley
+}  // namespace medley::report

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace medley {
+namespace medley::report {
 
 /// What a run of the demo gave, accuracies in percent.
 struct DemoRun {
@@ -50,4 +50,4 @@ struct DemoPage {
 /// help.
 [[nodiscard]] std::string demo_page(const DemoPage& page);
 
-}  // namespace medley
+}  // namespace medley::report

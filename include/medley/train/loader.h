@@ -11,7 +11,7 @@
 #include "medley/sampler.h"
 #include "medley/train/recipe.h"
 
-namespace medley {
+namespace medley::train {
 
 class DecodeQueue;
 
@@ -33,7 +33,7 @@ struct BatchSources {
 class BatchLoader {
  public:
   /// `images` must outlive the loader. Throws InvalidArgument if the recipe does not fit them.
-  BatchLoader(const ImageSet& images, const Recipe& recipe, std::uint64_t seed, int threads);
+  BatchLoader(const data::ImageSet& images, const Recipe& recipe, std::uint64_t seed, int threads);
   ~BatchLoader();
   BatchLoader(const BatchLoader&) = delete;
   BatchLoader& operator=(const BatchLoader&) = delete;
@@ -68,12 +68,12 @@ class BatchLoader {
   /// The images of these numbers, unmixed, for evaluation: whole, or cut from the middle if they
   /// are in files. Returns their labels, -1 for those that cannot be decoded and are skipped. The
   /// images must have as many channels as the loader's own.
-  std::vector<std::int64_t> load_plain(const ImageSet& images,
+  std::vector<std::int64_t> load_plain(const data::ImageSet& images,
                                        std::span<const std::int64_t> numbers,
                                        const MutableImageBatchView& out) const;
 
  private:
-  const ImageSet& images_;
+  const data::ImageSet& images_;
   std::uint64_t seed_;
   std::int64_t batch_;
   ImageSize size_;
@@ -84,4 +84,4 @@ class BatchLoader {
   std::unique_ptr<DecodeQueue> queue_;  // only for images in files
 };
 
-}  // namespace medley
+}  // namespace medley::train

@@ -14,7 +14,7 @@
 #include "medley/plan.h"
 #include "medley/policy.h"
 
-namespace medley {
+namespace medley::train {
 
 enum class Optimizer : std::uint8_t { sgd, adamw };
 inline constexpr std::array<std::string_view, 2> kOptimizers = {"sgd", "adamw"};
@@ -44,11 +44,21 @@ struct CropArea {
   // NOLINTNEXTLINE(google-explicit-constructor): how it is an option.
   operator std::vector<double>() const { return {least, most}; }
 };
+
+}  // namespace medley::train
+
+namespace medley {
+
+/// How a crop area is an option.
 template <>
-struct OptionTraits<CropArea> {
+struct OptionTraits<train::CropArea> {
   static constexpr OptionType kType = OptionType::numbers;
-  static CropArea from(const OptionValue& value);
+  static train::CropArea from(const OptionValue& value);
 };
+
+}  // namespace medley
+
+namespace medley::train {
 
 /// Values of options by name.
 using OptionValues = std::map<std::string, OptionValue, std::less<>>;
@@ -183,4 +193,4 @@ struct RecipeDifference {
 /// were not read.
 [[nodiscard]] MixPolicy policy_of(const Recipe& recipe);
 
-}  // namespace medley
+}  // namespace medley::train

@@ -11,7 +11,7 @@
 #include "medley/train/recipe.h"
 #include "medley/train/run_folder.h"
 
-namespace medley {
+namespace medley::train {
 
 /// What a run was trained on, without a path of the machine.
 struct DataSummary {
@@ -24,7 +24,7 @@ struct DataSummary {
   friend bool operator==(const DataSummary&, const DataSummary&) = default;
 };
 
-[[nodiscard]] DataSummary summary_of(const ImageData& data, std::string name);
+[[nodiscard]] DataSummary summary_of(const data::ImageData& data, std::string name);
 
 struct RunVersions {
   std::string medley;
@@ -71,4 +71,4 @@ void write_result(const std::filesystem::path& file, const RunResult& result);
 /// `read_recorded_recipe`.
 [[nodiscard]] std::optional<RunResult> finished_result(const std::filesystem::path& folder);
 
-}  // namespace medley
+}  // namespace medley::train

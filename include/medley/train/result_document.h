@@ -8,7 +8,7 @@
 
 #include "medley/train/result_table.h"
 
-namespace medley {
+namespace medley::train {
 
 /// The document with the table of every model rebuilt, between the lines
 ///
@@ -29,4 +29,4 @@ struct LineDifference {
 [[nodiscard]] std::optional<LineDifference> first_difference(std::string_view a,
                                                              std::string_view b);
 
-}  // namespace medley
+}  // namespace medley::train

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-namespace medley {
+namespace medley::train {
 
 /// Copies the result.json of finished runs as MODEL-METHOD-seedN.json, all or, if one cannot be,
 /// none. Returns their paths. A file that is there with the same content is left. Throws
@@ -12,4 +12,4 @@ namespace medley {
 std::vector<std::filesystem::path> export_runs(std::span<const std::filesystem::path> runs,
                                                const std::filesystem::path& folder);
 
-}  // namespace medley
+}  // namespace medley::train

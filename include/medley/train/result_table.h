@@ -10,7 +10,7 @@
 
 #include "medley/train/result.h"
 
-namespace medley {
+namespace medley::train {
 
 /// Epochs at the end of a run over which the reported accuracy is the median.
 inline constexpr std::int64_t kMedianEpochs = 10;
@@ -95,4 +95,4 @@ enum class TableFormat : std::uint8_t { text, csv, markdown };
 /// One object with the schema "medley.results/1", on one line.
 [[nodiscard]] std::string to_json(const std::vector<ResultTable>& tables);
 
-}  // namespace medley
+}  // namespace medley::train

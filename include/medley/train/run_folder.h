@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace medley {
+namespace medley::train {
 
 /// Accuracies of a network, in percent.
 struct Score {
@@ -95,4 +95,4 @@ class RunFolder {
 /// The lines of a metrics.jsonl. Throws IoError with file and line.
 [[nodiscard]] std::vector<EpochMetrics> read_metrics(const std::filesystem::path& file);
 
-}  // namespace medley
+}  // namespace medley::train

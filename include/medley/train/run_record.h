@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace medley {
+namespace medley::train {
 
 /// Which data a run reads: the options of the command line.
 struct DataChoice {
@@ -47,4 +47,4 @@ struct RunRecord {
 /// schemas.
 [[nodiscard]] std::optional<RunRecord> read_run_record(const std::filesystem::path& folder);
 
-}  // namespace medley
+}  // namespace medley::train

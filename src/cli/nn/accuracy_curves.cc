@@ -7,13 +7,14 @@
 namespace medley::cli {
 namespace {
 
-LinePanel panel_of(const AccuracyPanel& accuracy, std::int64_t first) {
-  constexpr std::array<Rgb, 8> kColours = {Rgb{90, 90, 90},   Rgb{31, 96, 176}, Rgb{214, 98, 20},
-                                           Rgb{44, 140, 60},  Rgb{190, 40, 60}, Rgb{120, 70, 170},
-                                           Rgb{150, 110, 40}, Rgb{20, 150, 160}};
-  LinePanel panel{accuracy.title, {}};
+report::LinePanel panel_of(const AccuracyPanel& accuracy, std::int64_t first) {
+  constexpr std::array<report::Rgb, 8> kColours = {
+      report::Rgb{90, 90, 90},   report::Rgb{31, 96, 176}, report::Rgb{214, 98, 20},
+      report::Rgb{44, 140, 60},  report::Rgb{190, 40, 60}, report::Rgb{120, 70, 170},
+      report::Rgb{150, 110, 40}, report::Rgb{20, 150, 160}};
+  report::LinePanel panel{accuracy.title, {}};
   for (const auto& [method, values] : accuracy.methods) {
-    Curve curve{method, kColours[panel.curves.size() % kColours.size()], {}};
+    report::Curve curve{method, kColours[panel.curves.size() % kColours.size()], {}};
     for (const auto& [epoch, test_top1] : values) {
       if (epoch >= first) curve.points.push_back({static_cast<double>(epoch), test_top1});
     }
@@ -24,11 +25,11 @@ LinePanel panel_of(const AccuracyPanel& accuracy, std::int64_t first) {
 
 }  // namespace
 
-Image draw_accuracy(const std::vector<AccuracyPanel>& panels, const std::string& caption,
-                    std::int64_t first) {
-  LineFigure figure{"Test accuracy while training", caption, "epoch", "percent", {}, true};
+data::Image draw_accuracy(const std::vector<AccuracyPanel>& panels, const std::string& caption,
+                          std::int64_t first) {
+  report::LineFigure figure{"Test accuracy while training", caption, "epoch", "percent", {}, true};
   for (const AccuracyPanel& panel : panels) figure.panels.push_back(panel_of(panel, first));
-  return draw_figure(figure);
+  return report::draw_figure(figure);
 }
 
 }  // namespace medley::cli

@@ -49,8 +49,8 @@ std::string recall(const nn::Evaluation& e, std::int64_t c) {
 }
 
 /// Some of the images that only the first network gets right: classes take turns.
-Image gallery_of(const nn::Comparison& comparison, const nn::Evaluation& other,
-                 const ImageData& data) {
+data::Image gallery_of(const nn::Comparison& comparison, const nn::Evaluation& other,
+                       const data::ImageData& data) {
   constexpr std::size_t kMost = 24;
   std::map<std::int64_t, std::size_t> of_class;
   std::vector<std::pair<std::size_t, std::int64_t>> turns;
@@ -60,26 +60,26 @@ Image gallery_of(const nn::Comparison& comparison, const nn::Evaluation& other,
   }
   std::ranges::stable_sort(turns, {}, &std::pair<std::size_t, std::int64_t>::first);
   turns.resize(std::min(turns.size(), kMost));
-  std::vector<GridPicture> pictures;
+  std::vector<report::GridPicture> pictures;
   for (const auto& [turn, i] : turns) {
     const auto at = static_cast<std::size_t>(i);
     const auto name = [&](std::int64_t c) { return data.classes[static_cast<std::size_t>(c)]; };
-    pictures.push_back(
-        {image_at(data.test, i), {name(data.test.labels[at]), "not " + name(other.predicted[at])}});
+    pictures.push_back({data::image_at(data.test, i),
+                        {name(data.test.labels[at]), "not " + name(other.predicted[at])}});
   }
-  return draw_grid(pictures);
+  return report::draw_grid(pictures);
 }
 
 void draw_gallery(const EvalCommand& command, const nn::Comparison& comparison,
-                  const nn::Evaluation& other, const ImageData& data) {
-  const Image picture = gallery_of(comparison, other, data);
+                  const nn::Evaluation& other, const data::ImageData& data) {
+  const data::Image picture = gallery_of(comparison, other, data);
   if (picture.size.pixels() == 0) {
     print_note(fmt::format("{} is not written: there is no image that only this network gets right",
                            command.gallery),
                command.output.quiet);
     return;
   }
-  write_staged(command.gallery, encode_png(picture));
+  write_staged(command.gallery, data::encode_png(picture));
   print_note(fmt::format("{} shows images that only this network gets right, and what the other "
                          "took them for",
                          command.gallery),
@@ -95,7 +95,7 @@ int run(const EvalCommand& command) {
     }
   }
   const nn::Device device = command.data.device();
-  const ImageData data = command.data.open_test();
+  const data::ImageData data = command.data.open_test();
   const nn::Evaluation e =
       nn::evaluate_file(command.checkpoint, data, command.data.threads, device);
   std::optional<nn::Comparison> comparison;
@@ -108,7 +108,8 @@ int run(const EvalCommand& command) {
   DataOptions::note_left_out(data, command.output.quiet);
   if (!command.confusion.empty()) {
     const std::string caption = fmt::format("{} test images, {:.2f} % right.", e.count, e.top1);
-    write_staged(command.confusion, encode_png(draw_confusion(e.confusion, data.classes, caption)));
+    write_staged(command.confusion,
+                 data::encode_png(report::draw_confusion(e.confusion, data.classes, caption)));
     print_note(fmt::format("{} shows which classes were taken for which", command.confusion),
                command.output.quiet);
   }

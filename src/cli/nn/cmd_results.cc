@@ -42,25 +42,25 @@ struct ResultsCommand {
   std::vector<std::string> inputs;
   std::string document;
   std::string out;
-  TableFormat format = TableFormat::text;
+  train::TableFormat format = train::TableFormat::text;
   bool write = false;
   std::int64_t from = 1;  // epoch
 };
 
-std::vector<ResultTable> read_tables(const ResultsCommand& command) {
+std::vector<train::ResultTable> read_tables(const ResultsCommand& command) {
   const std::vector<fs::path> paths(command.inputs.begin(), command.inputs.end());
-  const ResultFiles files = read_results(paths);
+  const train::ResultFiles files = train::read_results(paths);
   for (const fs::path& run : files.unfinished) {
     print_note(fmt::format("left out, not finished: {}", run.string()), command.output.quiet);
   }
-  for (const ResultFile& file : files.results) {
+  for (const train::ResultFile& file : files.results) {
     note_lengthened(file.path.string(), file.result.lengthened_from, command.output.quiet);
   }
-  return tabulate(files.results);
+  return train::tabulate(files.results);
 }
 
 int run_table(const ResultsCommand& command) {
-  const std::vector<ResultTable> tables = read_tables(command);
+  const std::vector<train::ResultTable> tables = read_tables(command);
   print(command.output.json ? to_json(tables) : to_text(tables, command.format));
   return kDone;
 }
@@ -72,8 +72,8 @@ std::string shown(const std::string& line) {
 int run_check(const ResultsCommand& command) {
   const std::string& name = command.document;
   const std::string text = read_text(name);
-  const std::string rebuilt = with_tables(text, name, read_tables(command));
-  const auto difference = first_difference(text, rebuilt);
+  const std::string rebuilt = train::with_tables(text, name, read_tables(command));
+  const auto difference = train::first_difference(text, rebuilt);
   if (!difference) {
     print(fmt::format("{} shows what the results say\n", name));
     return kDone;
@@ -91,17 +91,17 @@ int run_check(const ResultsCommand& command) {
 
 int run_export(const ResultsCommand& command) {
   const std::vector<fs::path> runs(command.inputs.begin(), command.inputs.end());
-  for (const fs::path& file : export_runs(runs, command.out)) print(file.string() + "\n");
+  for (const fs::path& file : train::export_runs(runs, command.out)) print(file.string() + "\n");
   return kDone;
 }
 
 int run_curves(const ResultsCommand& command) {
   if (command.from < 1) throw InvalidArgument("--from: epochs are counted from 1");
   std::vector<AccuracyPanel> panels;
-  for (const ResultTable& table : read_tables(command)) {
+  for (const train::ResultTable& table : read_tables(command)) {
     AccuracyPanel& panel = panels.emplace_back(AccuracyPanel{table.model, {}});
     std::int64_t epochs = 0;
-    for (const ResultRow& row : table.rows) {
+    for (const train::ResultRow& row : table.rows) {
       panel.methods.emplace_back(row.method, row.curve);
       epochs = std::max(epochs, row.curve.back().epoch);
     }
@@ -111,7 +111,7 @@ int run_curves(const ResultsCommand& command) {
     }
   }
   const char* caption = "Mean over the seeds, on unmixed test images.";
-  write_staged(command.out, encode_png(draw_accuracy(panels, caption, command.from)));
+  write_staged(command.out, data::encode_png(draw_accuracy(panels, caption, command.from)));
   print_note("picture written to " + command.out, command.output.quiet);
   return kDone;
 }

@@ -46,10 +46,10 @@ struct SweepCommand {
   std::vector<std::string> models;
   std::int64_t parallel = 1;
   std::int64_t checkpoint_epochs = 1;
-  std::vector<std::string> methods = {paper_methods().begin(), paper_methods().end()};
+  std::vector<std::string> methods = {train::paper_methods().begin(), train::paper_methods().end()};
   std::vector<std::uint64_t> seeds = {1};
   std::string out;
-  TableFormat format = TableFormat::text;
+  train::TableFormat format = train::TableFormat::text;
 };
 
 /// Results of a method over the seeds.
@@ -57,36 +57,36 @@ struct Row {
   std::string name;  ///< method, after the network if there are several
   std::string model;
   std::string method;
-  std::vector<std::vector<EpochMetrics>> runs = {};  ///< of those that did not fail
-  std::vector<std::optional<double>> top1 = {};      ///< of the last epoch, by seed
+  std::vector<std::vector<train::EpochMetrics>> runs = {};  ///< of those that did not fail
+  std::vector<std::optional<double>> top1 = {};             ///< of the last epoch, by seed
   std::size_t failed = 0;
 
-  [[nodiscard]] std::optional<Spread> spread() const {
+  [[nodiscard]] std::optional<train::Spread> spread() const {
     std::vector<double> values;
     for (const std::optional<double>& value : top1) {
       if (value) values.push_back(*value);
     }
-    return values.empty() ? std::nullopt : std::optional(spread_of(values));
+    return values.empty() ? std::nullopt : std::optional(train::spread_of(values));
   }
   /// "79.30 ± 0.20", and how many runs failed.
   [[nodiscard]] std::string text() const {
-    const std::optional<Spread> numbers = spread();
+    const std::optional<train::Spread> numbers = spread();
     const std::string text = numbers ? to_text(*numbers) : "–";
     return failed == 0 ? text : fmt::format("{} ({} of {} failed)", text, failed, top1.size());
   }
 };
 
-std::string table(const std::vector<Row>& rows, TableFormat format) {
+std::string table(const std::vector<Row>& rows, train::TableFormat format) {
   std::string text;
-  if (format == TableFormat::csv) {
+  if (format == train::TableFormat::csv) {
     text = "model,method,seeds,test_top1_mean,test_top1_std,failed\n";
     for (const Row& r : rows) {
-      const std::optional<Spread> s = r.spread();
+      const std::optional<train::Spread> s = r.spread();
       text += fmt::format("{},{},{},{},{},{}\n", r.model, r.method, r.runs.size(),
                           s ? fmt::format("{:.4f}", s->mean) : "",
                           s && s->deviation ? fmt::format("{:.4f}", *s->deviation) : "", r.failed);
     }
-  } else if (format == TableFormat::markdown) {
+  } else if (format == train::TableFormat::markdown) {
     text = "| method | seeds | test accuracy, % |\n|---|---|---|\n";
     for (const Row& r : rows) {
       text += fmt::format("| {} | {} | {} |\n", r.name, r.runs.size(), r.text());
@@ -101,10 +101,10 @@ std::string table(const std::vector<Row>& rows, TableFormat format) {
 }
 
 /// Test accuracy by epoch, a curve per method: the mean over the seeds.
-Image draw_curves(const std::vector<Row>& rows, std::size_t seeds) {
+data::Image draw_curves(const std::vector<Row>& rows, std::size_t seeds) {
   AccuracyPanel panel{"test accuracy", {}};
   for (const Row& row : rows) {
-    if (!row.runs.empty()) panel.methods.emplace_back(row.name, mean_accuracy(row.runs));
+    if (!row.runs.empty()) panel.methods.emplace_back(row.name, train::mean_accuracy(row.runs));
   }
   return draw_accuracy({panel}, fmt::format("Mean over {} seed{}, on unmixed test images.", seeds,
                                             seeds == 1 ? "" : "s"));
@@ -160,7 +160,7 @@ void check(const SweepCommand& command, nn::TrainOptions common) {
     throw InvalidArgument("a sweep needs at least one method and one seed");
   }
   for (const std::string& method : command.methods) {
-    choose_method(common.recipe, method);
+    train::choose_method(common.recipe, method);
     nn::check_options(common);
   }
   for (const std::string& model : command.models) nn::check_model(model);
@@ -200,7 +200,7 @@ int run(const SweepCommand& command) {
     print_note("--model is not used beside --models", command.output.quiet);
   }
   command.recipe.note_test_resize(options.common.recipe, command.data, command.output.quiet);
-  const ImageData data = command.data.open();
+  const data::ImageData data = command.data.open();
   watch_interrupts();
   std::vector<GridRun> runs = runs_of(command);
   run_grid(options, data, runs);
@@ -214,7 +214,7 @@ int run(const SweepCommand& command) {
       std::ranges::count_if(runs, [](const GridRun& r) { return !r.problem.empty(); });
   if (failed < std::ssize(runs)) {
     const fs::path curves = fs::path(command.out) / "curves.png";
-    write_staged(curves, encode_png(draw_curves(rows, command.seeds.size())));
+    write_staged(curves, data::encode_png(draw_curves(rows, command.seeds.size())));
     print_note(fmt::format("{} shows the test accuracy of every epoch", curves.string()),
                command.output.quiet);
   }
@@ -229,7 +229,7 @@ int run(const SweepCommand& command) {
       for (const std::optional<double>& value : r.top1) {
         row["test_top1"].push_back(value ? nlohmann::ordered_json(*value) : nullptr);
       }
-      if (const std::optional<Spread> spread = r.spread()) {
+      if (const std::optional<train::Spread> spread = r.spread()) {
         row["mean"] = spread->mean;
         if (spread->deviation) row["std"] = *spread->deviation;
       }

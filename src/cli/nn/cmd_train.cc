@@ -57,7 +57,7 @@ bool says_nothing(const CLI::App& app) {
 /// What the folder of a run says of it takes the place of options that were not given.
 void take_from_folder(TrainCommand& command) {
   const std::filesystem::path recipe = std::filesystem::path(command.out) / "recipe.json";
-  const std::optional<RunRecord> record = read_run_record(command.out);
+  const std::optional<train::RunRecord> record = train::read_run_record(command.out);
   if (!record) {
     if (!std::filesystem::exists(recipe)) {
       if (!says_nothing(*command.app)) return;
@@ -95,8 +95,8 @@ int run(TrainCommand& command) {
         "weights.safetensors, and --resume goes on from checkpoints",
         command.weights));
   }
-  const RunFolder::Existing existing = command.checkpoints.existing();
-  if (existing == RunFolder::Existing::resume) take_from_folder(command);
+  const train::RunFolder::Existing existing = command.checkpoints.existing();
+  if (existing == train::RunFolder::Existing::resume) take_from_folder(command);
   nn::TrainOptions options;
   options.device = command.data.device();
   command.engine.apply_to(options);
@@ -115,7 +115,7 @@ int run(TrainCommand& command) {
   const std::string method(options.recipe.mix.method.name());
   command.recipe.note_unused({method}, command.output.quiet);
   command.recipe.note_test_resize(options.recipe, command.data, command.output.quiet);
-  const ImageData data = command.data.open();
+  const data::ImageData data = command.data.open();
   using Lines = TrainConsole::Lines;
   TrainConsole console(method, options.recipe.epochs,
                        command.output.json ? Lines::json : Lines::text, command.output.quiet);

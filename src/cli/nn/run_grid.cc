@@ -37,7 +37,7 @@ class RunConsole : public TrainConsole {
   void on_step(std::int64_t /*step*/, std::optional<double> /*loss*/) override {
     progress_.step(run_);
   }
-  void on_epoch(const EpochMetrics& /*metrics*/) override {}
+  void on_epoch(const train::EpochMetrics& /*metrics*/) override {}
   void on_profile(const nn::StepProfile& profile) override {
     progress_.wipe();
     TrainConsole::on_profile(profile);
@@ -59,15 +59,15 @@ class Stopped : public Error {
 std::string label_of(const GridRun& run) { return fmt::format("{} seed {}", run.name(), run.seed); }
 
 /// Trains, or takes the result from the folder if the run is finished.
-void train(std::size_t number, GridRun& run, const GridOptions& grid, const ImageData& data,
+void train(std::size_t number, GridRun& run, const GridOptions& grid, const data::ImageData& data,
            SweepProgress& progress, const std::atomic<bool>& stop) {
   nn::TrainOptions options = grid.common;
   if (!run.model.empty()) options.recipe.model = run.model;
-  choose_method(options.recipe, run.method);
+  train::choose_method(options.recipe, run.method);
   options.seed = run.seed;
   const std::string prefix = run.model.empty() ? "" : run.model + "-";
   options.out /= fmt::format("{}{}-seed{}", prefix, run.method, run.seed);
-  using Existing = RunFolder::Existing;
+  using Existing = train::RunFolder::Existing;
   options.existing = std::filesystem::exists(options.out) ? Existing::resume : Existing::refuse;
   const std::string label = label_of(run);
   RunConsole console(number, label, grid, progress, stop);
@@ -99,7 +99,7 @@ std::optional<std::string> reason_of(const std::exception_ptr& why) {
 
 std::string GridRun::name() const { return model.empty() ? method : model + " " + method; }
 
-void run_grid(const GridOptions& options, const ImageData& data, std::vector<GridRun>& runs) {
+void run_grid(const GridOptions& options, const data::ImageData& data, std::vector<GridRun>& runs) {
   SweepProgress progress(runs.size(), options.common.recipe.epochs, options.quiet);
   JobQueue queue(
       runs.size(), [&](std::size_t i) { train(i, runs[i], options, data, progress, queue.stop()); },

@@ -16,8 +16,8 @@ struct GridRun {
   std::string method;
   std::uint64_t seed = 0;
   std::optional<std::int64_t> lengthened_from = {};
-  std::vector<EpochMetrics> metrics = {};  ///< once they are known
-  std::string problem = {};                ///< why it failed, empty if it did not
+  std::vector<train::EpochMetrics> metrics = {};  ///< once they are known
+  std::string problem = {};                       ///< why it failed, empty if it did not
 
   /// "resnet8 hmix", or "hmix" for the recipe's network.
   [[nodiscard]] std::string name() const;
@@ -33,6 +33,6 @@ struct GridOptions {
 /// finished are not repeated, and others go on. If a run finds no room on the device beside others,
 /// it is left to those that have. One that fails is reported and the others go on; wrong arguments
 /// and interrupts end all: throws what the run threw, once the others have stopped.
-void run_grid(const GridOptions& options, const ImageData& data, std::vector<GridRun>& runs);
+void run_grid(const GridOptions& options, const data::ImageData& data, std::vector<GridRun>& runs);
 
 }  // namespace medley::cli

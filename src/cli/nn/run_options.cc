@@ -20,11 +20,11 @@ namespace {
 constexpr std::array<std::string_view, 3> kDevices = {"auto", "cpu", "cuda"};
 constexpr std::array<std::string_view, 3> kTableFormats = {"text", "csv", "markdown"};
 
-void keep_first(ImageSet& images, std::optional<std::int64_t> count, std::string_view option,
+void keep_first(data::ImageSet& images, std::optional<std::int64_t> count, std::string_view option,
                 const std::vector<std::string>& classes) {
   if (!count) return;
   try {
-    images = first_of_each_class(images, *count, classes);
+    images = data::first_of_each_class(images, *count, classes);
   } catch (const InvalidArgument& problem) {
     throw InvalidArgument(fmt::format("{}: {}", option, problem.what()));
   }
@@ -53,14 +53,14 @@ void DataOptions::add_to(CLI::App& app) {
       ->group("Machine");
 }
 
-ImageData DataOptions::open() const {
-  ImageData images = open_data(data, broken());
+data::ImageData DataOptions::open() const {
+  data::ImageData images = data::open_data(data, broken());
   keep_first(images.train, train_images, "--train-images", images.classes);
   keep_first(images.test, test_images, "--test-images", images.classes);
   return images;
 }
 
-DataChoice DataOptions::choice() const {
+train::DataChoice DataOptions::choice() const {
   const std::size_t colon = data.find(':');
   const bool has_folder = name() != "synthetic" && colon != std::string::npos;
   const std::string rest = has_folder ? data.substr(colon + 1) : "";
@@ -72,16 +72,16 @@ DataChoice DataOptions::choice() const {
   return {source, train_images, test_images, skip_broken};
 }
 
-ImageData DataOptions::open_test() const {
-  ImageData images = open_data(data, broken(), Parts::test);
+data::ImageData DataOptions::open_test() const {
+  data::ImageData images = data::open_data(data, broken(), data::Parts::test);
   keep_first(images.test, test_images, "--test-images", images.classes);
   return images;
 }
 
-void DataOptions::note_left_out(const ImageData& images, bool quiet) {
+void DataOptions::note_left_out(const data::ImageData& images, bool quiet) {
   std::int64_t broken = 0;
   std::int64_t all = 0;
-  for (const ImageSet* set : {&images.train, &images.test}) {
+  for (const data::ImageSet* set : {&images.train, &images.test}) {
     if (!set->files) continue;
     for (const std::string& note : set->files->new_notes()) print_note(note, quiet);
     broken += set->files->broken_count();
@@ -127,18 +127,18 @@ void EngineOptions::apply_to(nn::TrainOptions& options) const {
 void RecipeOptions::add_to(CLI::App& app, std::string_view without) {
   app_ = &app;
   std::string names;
-  for (const std::string_view name : recipe_names())
+  for (const std::string_view name : train::recipe_names())
     names += (names.empty() ? "" : ", ") + std::string(name);
   app.add_option("--recipe", name_,
                  fmt::format("{} or a JSON file; options below change it", names))
       ->default_str(name_)
       ->group("Recipe");
-  for (const OptionSpec& field : recipe_options()) {
+  for (const OptionSpec& field : train::recipe_options()) {
     if (field.name == "name" || field.name == without) continue;
     add_field(app, field)->group("Recipe");
   }
   for (const auto& [old, name] : {std::pair{"--optimiser", "optimizer"}, {"--stddev", "std"}}) {
-    add_field(app, *find_option(recipe_options(), name), old)->group("");  // not in the help
+    add_field(app, *find_option(train::recipe_options(), name), old)->group("");  // not in the help
   }
   methods_.add_to(app, "Options of methods");
 }
@@ -168,24 +168,24 @@ void RecipeOptions::start_from(const std::filesystem::path& file) {
   of_run_ = true;
 }
 
-Recipe RecipeOptions::recipe() const {
-  Recipe recipe = find_recipe(name_);
+train::Recipe RecipeOptions::recipe() const {
+  train::Recipe recipe = train::find_recipe(name_);
   if (of_run_) recipe.draws = kDrawsVersion;  // the trainer compares them with those of the run
   const std::int64_t epochs = recipe.epochs;
-  for (const auto& [field, text] : fields_) set_field(recipe, field, text);
+  for (const auto& [field, text] : fields_) train::set_field(recipe, field, text);
   for (const auto& [option, texts] : methods_.texts()) {
     if (texts.empty()) continue;
-    set_field(recipe, option, texts.back());
+    train::set_field(recipe, option, texts.back());
     const auto files = recipe.files.find(option);
     if (files != recipe.files.end()) files->second.paths = texts;
   }
-  read_files(recipe, value_of_texts);
+  train::read_files(recipe, value_of_texts);
   if (!given("eval_every") && recipe.epochs > 0) {  // as many scores as the recipe has
     const double share = static_cast<double>(recipe.epochs) / static_cast<double>(epochs);
     recipe.eval_every = std::max<std::int64_t>(
         1, static_cast<std::int64_t>(share * static_cast<double>(recipe.eval_every)));
   }
-  if (chooses_test_resize()) recipe.test_resize = usual_test_resize(recipe.image_size);
+  if (chooses_test_resize()) recipe.test_resize = train::usual_test_resize(recipe.image_size);
   return recipe;
 }
 
@@ -193,7 +193,7 @@ bool RecipeOptions::chooses_test_resize() const {
   return given("image_size") && !given("test_resize") && !of_run_;
 }
 
-void RecipeOptions::note_test_resize(const Recipe& recipe, const DataOptions& data,
+void RecipeOptions::note_test_resize(const train::Recipe& recipe, const DataOptions& data,
                                      bool quiet) const {
   if (!chooses_test_resize() || data.name() != "folder") return;
   print_note(fmt::format("test pictures are resized to {}, 8/7 of --image-size, before the crop; "
@@ -211,7 +211,7 @@ void RecipeOptions::note_unused(const std::vector<std::string>& chosen, bool qui
       chosen, [this](std::string_view option) { return methods_.given(option); }, quiet);
 }
 
-void add_table_format(CLI::App& app, TableFormat& format) {
+void add_table_format(CLI::App& app, train::TableFormat& format) {
   add_choice(app, "--format", kTableFormats, format, "of the table")->group("Output");
 }
 
@@ -224,11 +224,11 @@ void CheckpointOptions::add_to(CLI::App& app) {
   app.add_flag("--overwrite", overwrite, "replace what the folder holds")->group("Checkpoints");
 }
 
-RunFolder::Existing CheckpointOptions::existing() const {
+train::RunFolder::Existing CheckpointOptions::existing() const {
   if (resume && overwrite) throw InvalidArgument("--resume and --overwrite exclude each other");
-  return resume      ? RunFolder::Existing::resume
-         : overwrite ? RunFolder::Existing::overwrite
-                     : RunFolder::Existing::refuse;
+  return resume      ? train::RunFolder::Existing::resume
+         : overwrite ? train::RunFolder::Existing::overwrite
+                     : train::RunFolder::Existing::refuse;
 }
 
 }  // namespace medley::cli

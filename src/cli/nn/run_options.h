@@ -30,18 +30,18 @@ struct DataOptions {
 
   void add_to(CLI::App& app);
   /// Throws InvalidArgument, IoError.
-  [[nodiscard]] ImageData open() const;
+  [[nodiscard]] data::ImageData open() const;
   /// The test images alone, with the classes of the data.
-  [[nodiscard]] ImageData open_test() const;
-  [[nodiscard]] ImageFiles::Broken broken() const {
-    return skip_broken ? ImageFiles::Broken::skip : ImageFiles::Broken::refuse;
+  [[nodiscard]] data::ImageData open_test() const;
+  [[nodiscard]] data::ImageFiles::Broken broken() const {
+    return skip_broken ? data::ImageFiles::Broken::skip : data::ImageFiles::Broken::refuse;
   }
   /// "cifar100" of "cifar100:DIR".
   [[nodiscard]] std::string name() const { return data.substr(0, data.find(':')); }
   /// For run.json: folders by their absolute paths.
-  [[nodiscard]] DataChoice choice() const;
+  [[nodiscard]] train::DataChoice choice() const;
   /// Sentences on the images that are damaged or were left out, if any are.
-  static void note_left_out(const ImageData& images, bool quiet);
+  static void note_left_out(const data::ImageData& images, bool quiet);
   /// Throws InvalidArgument if the device is not to be had.
   [[nodiscard]] nn::Device device() const;
 };
@@ -69,14 +69,14 @@ class RecipeOptions {
 
   /// The named recipe with the fields that were given; `eval_every` keeps to the epochs and
   /// `test_resize` to the image size unless they are among them. Throws InvalidArgument.
-  [[nodiscard]] Recipe recipe() const;
+  [[nodiscard]] train::Recipe recipe() const;
 
   [[nodiscard]] bool given(std::string_view field) const;
 
   /// Notes on options that were given, but that none of the methods uses.
   void note_unused(const std::vector<std::string>& chosen, bool quiet) const;
   /// A note on `test_resize` if it was chosen for pictures of this data.
-  void note_test_resize(const Recipe& recipe, const DataOptions& data, bool quiet) const;
+  void note_test_resize(const train::Recipe& recipe, const DataOptions& data, bool quiet) const;
 
  private:
   /// Not for runs that go on: theirs is in the folder.
@@ -91,7 +91,7 @@ class RecipeOptions {
 };
 
 /// --format text|csv|markdown
-void add_table_format(CLI::App& app, TableFormat& format);
+void add_table_format(CLI::App& app, train::TableFormat& format);
 
 /// --checkpoint-epochs, --checkpoint-minutes, --resume, --overwrite.
 struct CheckpointOptions {
@@ -101,7 +101,7 @@ struct CheckpointOptions {
   bool overwrite = false;
 
   void add_to(CLI::App& app);
-  [[nodiscard]] RunFolder::Existing existing() const;
+  [[nodiscard]] train::RunFolder::Existing existing() const;
 };
 
 }  // namespace medley::cli

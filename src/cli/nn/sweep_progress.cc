@@ -48,7 +48,7 @@ void SweepProgress::step(std::size_t run) {
   draw(runs_[run]);
 }
 
-void SweepProgress::finish(std::size_t run, const std::string& label, const Score& last) {
+void SweepProgress::finish(std::size_t run, const std::string& label, const train::Score& last) {
   const std::lock_guard lock(mutex_);
   ++ended_;
   runs_[run].done = epochs_;

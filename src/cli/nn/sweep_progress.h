@@ -25,7 +25,7 @@ class SweepProgress {
                    std::int64_t steps);
   void step(std::size_t run);
   /// Run `run` has ended; nothing is said of runs that were finished before.
-  void finish(std::size_t run, const std::string& label, const Score& last);
+  void finish(std::size_t run, const std::string& label, const train::Score& last);
   /// Run `run` has ended without a result; said in any case.
   void fail(std::size_t run, const std::string& label, const std::string& why);
   /// A sentence above the line.

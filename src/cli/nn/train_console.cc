@@ -37,7 +37,7 @@ void TrainConsole::on_step(std::int64_t /*step*/, std::optional<double> loss) {
   progress_->tick();
 }
 
-void TrainConsole::on_epoch(const EpochMetrics& m) {
+void TrainConsole::on_epoch(const train::EpochMetrics& m) {
   progress_.reset();
   std::string line =
       fmt::format("{} epoch {}/{}: loss {:.4f}, ", label_, m.epoch, epochs_, m.train_loss);
@@ -48,7 +48,7 @@ void TrainConsole::on_epoch(const EpochMetrics& m) {
   line += fmt::format("{:.1f} s, {:.0f} images/s", m.seconds, m.images_per_s);
   switch (lines_) {
     case Lines::json:
-      return print_line(metrics_line(m));
+      return print_line(train::metrics_line(m));
     case Lines::text:
       if (!quiet_) print_line(line);
       return;

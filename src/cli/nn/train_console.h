@@ -27,7 +27,7 @@ class TrainConsole : public nn::TrainObserver {
   void on_note(const std::string& sentence) override;
   void on_epoch_start(std::int64_t epoch, std::int64_t steps) override;
   void on_step(std::int64_t step, std::optional<double> loss) override;
-  void on_epoch(const EpochMetrics& metrics) override;
+  void on_epoch(const train::EpochMetrics& metrics) override;
   void on_profile(const nn::StepProfile& profile) override;
   bool stop() override;
 

@@ -196,8 +196,9 @@ int run(const CoefficientsCommand& command) {
     const std::string note =
         fmt::format("{}, {}", command.effective ? "effective" : "E[(1-M)(1-M)]",
                     lam_text("λ = {}", "λ integrated", policy));
-    write_staged(command.picture, encode_png(map_figure(std::string(policy.method.name()), note,
-                                                        answer.map, command.size)));
+    write_staged(command.picture,
+                 data::encode_png(report::map_figure(std::string(policy.method.name()), note,
+                                                     answer.map, command.size)));
     print_note("picture written to " + command.picture, command.output.quiet);
   }
   print(command.output.json ? to_text(to_object(command, policy, answer))

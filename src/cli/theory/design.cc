@@ -164,8 +164,9 @@ int run(const DesignCommand& command) {
     files.write(command.output_file, bytes_of(to_text(design_object(target))));
   }
   if (!command.picture.empty()) {
-    files.write(command.picture, encode_png(map_figure("design", fmt::format("λ = {}", command.lam),
-                                                       map, command.size)));
+    files.write(command.picture,
+                data::encode_png(report::map_figure("design", fmt::format("λ = {}", command.lam),
+                                                    map, command.size)));
   }
   files.commit();
   if (!command.output_file.empty()) {

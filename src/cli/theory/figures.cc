@@ -34,9 +34,9 @@ int run(const FiguresCommand& command) {
   nlohmann::ordered_json report = {{"schema", "medley.figures/1"}};
   std::string text;
   StagedFolder output(folder);
-  for (const NamedFigure& figure : theory_figures()) {
+  for (const report::NamedFigure& figure : report::theory_figures()) {
     const fs::path name = figure.name + ".png";
-    output.write(name, encode_png(figure.image));
+    output.write(name, data::encode_png(figure.image));
     report["figures"][figure.name] = (folder / name).string();
     text += (folder / name).string() + '\n';
   }

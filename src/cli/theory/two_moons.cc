@@ -109,8 +109,8 @@ int train(const TwoMoonsCommand& command, const theory::TwoMoons& task) {
   const TrainingStep least = minimise(task, Objective::exact);
   const TrainingStep least_approximate = minimise(task, Objective::approximate);
   if (!command.picture.empty()) {
-    write_staged(command.picture,
-                 encode_png(two_moons_figure(command.method, on_exact, on_approximate)));
+    write_staged(command.picture, data::encode_png(report::two_moons_figure(
+                                      command.method, on_exact, on_approximate)));
     print_note("picture written to " + command.picture, command.output.quiet);
   }
   const nlohmann::ordered_json object = {{"schema", "medley.two-moons-training/1"},

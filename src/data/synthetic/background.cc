@@ -3,7 +3,7 @@
 #include "core/portable_math.h"
 #include "data/synthetic/scene.h"
 
-namespace medley::synthetic {
+namespace medley::data::synthetic {
 namespace {
 
 enum Kind { kGlow, kStripes, kDots, kRays, kClouds, kHills, kBokeh, kConfetti, kWaves, kTiles };
@@ -153,4 +153,4 @@ Colour Background::at(Vec p, double pixel) const {
   return pen.colour;
 }
 
-}  // namespace medley::synthetic
+}  // namespace medley::data::synthetic

@@ -3,7 +3,7 @@
 
 #include "data/synthetic/scene.h"
 
-namespace medley::synthetic {
+namespace medley::data::synthetic {
 namespace {
 
 constexpr int kPieces = 3;
@@ -47,4 +47,4 @@ Image render_cluttered(RandomStream& random, const Object& object, ImageSize siz
   return image;
 }
 
-}  // namespace medley::synthetic
+}  // namespace medley::data::synthetic

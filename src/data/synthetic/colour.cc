@@ -7,7 +7,7 @@
 #include "core/portable_math.h"
 #include "data/synthetic/geometry.h"
 
-namespace medley::synthetic {
+namespace medley::data::synthetic {
 namespace {
 
 Colour oklab_to_linear(double lightness, double a, double b) {
@@ -57,4 +57,4 @@ std::uint8_t encode_srgb(double linear) {
   return kTable[static_cast<std::size_t>(std::floor(clamp01(linear) * kSteps + 0.5))];
 }
 
-}  // namespace medley::synthetic
+}  // namespace medley::data::synthetic

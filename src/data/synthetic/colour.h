@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace medley::synthetic {
+namespace medley::data::synthetic {
 
 /// Linear-light RGB, each in [0, 1] once it is on the picture.
 struct Colour {
@@ -25,4 +25,4 @@ inline constexpr Colour kBlack = {0, 0, 0};
 /// One linear value as an 8-bit sRGB value; out of range is clamped.
 [[nodiscard]] std::uint8_t encode_srgb(double linear);
 
-}  // namespace medley::synthetic
+}  // namespace medley::data::synthetic

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace medley::synthetic {
+namespace medley::data::synthetic {
 
 // Points, and signed distances to shapes (negative inside). The plane has x to the right and y
 // down. Only square roots and arithmetic, so the bits do not depend on a C library; angles are in
@@ -129,4 +129,4 @@ inline double join(double a, double b, double k) {
   return std::min(a, b) - h * h * k / 4;
 }
 
-}  // namespace medley::synthetic
+}  // namespace medley::data::synthetic

@@ -1,6 +1,6 @@
 #include "data/synthetic/scene.h"
 
-namespace medley::synthetic {
+namespace medley::data::synthetic {
 
 const std::array<Object, 12>& objects() {
   static const std::array<Object, 12> kObjects = {cat(),     fish(), flower(), mushroom(),
@@ -30,4 +30,4 @@ void paint_face(Pen& pen, Vec p, double size, const Colour& ink) {
   over(smile, ink);
 }
 
-}  // namespace medley::synthetic
+}  // namespace medley::data::synthetic

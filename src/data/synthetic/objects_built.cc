@@ -1,6 +1,6 @@
 #include "data/synthetic/scene.h"
 
-namespace medley::synthetic {
+namespace medley::data::synthetic {
 namespace {
 
 // ---- house: walls, roof, chimney, door and windows
@@ -139,4 +139,4 @@ Object house() { return {"house", 0.02, 1.02, house_outline, paint_house}; }
 Object balloon() { return {"balloon", 0.03, 1.1, balloon_outline, paint_balloon}; }
 Object boat() { return {"boat", 0.03, 1.05, boat_outline, paint_boat}; }
 
-}  // namespace medley::synthetic
+}  // namespace medley::data::synthetic

@@ -1,6 +1,6 @@
 #include "data/synthetic/scene.h"
 
-namespace medley::synthetic {
+namespace medley::data::synthetic {
 namespace {
 
 // ---- flower: two rings of petals around a dotted heart
@@ -172,4 +172,4 @@ Object fish() { return {"fish", 0.05, 1.12, fish_outline, paint_fish}; }
 Object cat() { return {"cat", 0.035, 0.98, cat_outline, paint_cat}; }
 Object mushroom() { return {"mushroom", 0.04, 1, mushroom_outline, paint_mushroom}; }
 
-}  // namespace medley::synthetic
+}  // namespace medley::data::synthetic

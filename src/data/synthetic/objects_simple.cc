@@ -1,6 +1,6 @@
 #include "data/synthetic/scene.h"
 
-namespace medley::synthetic {
+namespace medley::data::synthetic {
 namespace {
 
 // ---- ball: glossy, with bands, dots or the sectors of a beach ball
@@ -141,4 +141,4 @@ Object star() { return {"star", 0.06, 1.02, star_outline, paint_star}; }
 Object heart() { return {"heart", 0.05, 0.94, heart_outline, paint_heart}; }
 Object moon() { return {"moon", 0.06, 1.04, moon_outline, paint_moon}; }
 
-}  // namespace medley::synthetic
+}  // namespace medley::data::synthetic

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace medley::synthetic {
+namespace medley::data::synthetic {
 namespace {
 
 /// Dark yellow is brown and olive: yellow gets the light it needs to look like itself.
@@ -96,4 +96,4 @@ Image render(RandomStream& random, const Object& object, ImageSize size) {
   });
 }
 
-}  // namespace medley::synthetic
+}  // namespace medley::data::synthetic

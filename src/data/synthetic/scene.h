@@ -9,7 +9,7 @@
 #include "medley/data/image.h"
 #include "medley/random.h"
 
-namespace medley::synthetic {
+namespace medley::data::synthetic {
 
 /// The colours of a picture and the numbers in [0, 1) that vary a drawing.
 struct Look {
@@ -119,4 +119,4 @@ struct Placed {
 [[nodiscard]] Image render_cluttered(RandomStream& random, const Object& object, ImageSize size,
                                      double scale);
 
-}  // namespace medley::synthetic
+}  // namespace medley::data::synthetic

@@ -177,7 +177,7 @@ class CudaEngine : public Engine {
     model_->train();
     std::vector<double> rates;
     for (std::int64_t s = 0; s < loader_.steps(); ++s) {
-      rates.push_back(learning_rate(recipe_, epoch_ * loader_.steps() + s, loader_.steps()));
+      rates.push_back(train::learning_rate(recipe_, epoch_ * loader_.steps() + s, loader_.steps()));
     }
     parameters_->set_rates(rates, step);
     if (!input_->begin_epoch(epoch)) graph_.reset();
@@ -206,7 +206,7 @@ class CudaEngine : public Engine {
 
   double loss_sum() override { return loss_sum_.item<double>(); }
 
-  Score score() override {
+  train::Score score() override {
     if (!resident_) return score_from_host();
     if (!test_) {
       const std::int64_t count = data_.test.count();
@@ -218,7 +218,7 @@ class CudaEngine : public Engine {
       if (averaged_) average_test_ = scorer(*averaged_, resident_->test);
     }
     const Hits test = test_->run();
-    Score score{test.top1, test.top5, clean_->run().top1, {}};
+    train::Score score{test.top1, test.top5, clean_->run().top1, {}};
     if (averaged_) {
       refresh(*averaged_, parameters_->average());
       score.ema_test_top1 = average_test_->run().top1;
@@ -305,7 +305,7 @@ class CudaEngine : public Engine {
     input.classes = static_cast<std::int32_t>(logits.size(1));
     input.terms = static_cast<std::int32_t>(batch.classes.size(1));
     input.smoothing = static_cast<float>(recipe_.smoothing);
-    input.bce_softmax = recipe_.loss == Loss::bce_softmax;
+    input.bce_softmax = recipe_.loss == train::Loss::bce_softmax;
     const Tensor row_losses = torch::empty({logits.size(0)}, logits.options().requires_grad(false));
     launch_loss(input, row_losses.data_ptr<float>(), loss_sum_.data_ptr<double>(),
                 gradient.data_ptr<float>(), stream_.stream());
@@ -407,8 +407,8 @@ class CudaEngine : public Engine {
   }
 
   /// Images that are not in device memory.
-  Score score_from_host() {
-    const auto of = [&](Model& model, const ImageSet& images) {
+  train::Score score_from_host() {
+    const auto of = [&](Model& model, const data::ImageSet& images) {
       Accuracy accuracy;
       on_setup_thread([&] {
         accuracy = nn::score(model, images, data_.test.count(), data_.num_classes(), loader_,
@@ -417,7 +417,7 @@ class CudaEngine : public Engine {
       return accuracy;
     };
     const Accuracy test = of(*model_, data_.test);
-    Score score{test.top1, test.top5, of(*model_, data_.train).top1, {}};
+    train::Score score{test.top1, test.top5, of(*model_, data_.train).top1, {}};
     if (averaged_) {
       refresh(*averaged_, parameters_->average());
       score.ema_test_top1 = of(*averaged_, data_.test).top1;
@@ -425,10 +425,10 @@ class CudaEngine : public Engine {
     return score;
   }
 
-  const ImageData& data_;
+  const data::ImageData& data_;
   const TrainOptions& options_;
-  const Recipe& recipe_;
-  BatchLoader& loader_;
+  const train::Recipe& recipe_;
+  train::BatchLoader& loader_;
   StreamLease lease_{/*high_priority=*/true};
   c10::cuda::CUDAStream stream_;
   std::optional<c10::cuda::CUDAStreamGuard> thread_stream_;

@@ -21,13 +21,13 @@ MixPlan plain_plan(std::int64_t first, std::int64_t count, std::int64_t asked,
   for (std::int64_t i = first; i < first + count; ++i) {
     numbers.push_back(spread_number(i, asked, images.count));
   }
-  return unmixed_plan(numbers, images.size());
+  return train::unmixed_plan(numbers, images.size());
 }
 
 }  // namespace
 
 DeviceScorer::DeviceScorer(Model& model, const DeviceImages& images, std::int64_t count,
-                           const BatchLoader& loader, torch::ScalarType type, bool graph)
+                           const train::BatchLoader& loader, torch::ScalarType type, bool graph)
     : model_(model),
       images_(images),
       options_(loader.options()),

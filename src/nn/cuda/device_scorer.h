@@ -24,7 +24,7 @@ class DeviceScorer {
  public:
   /// All arguments outlive it.
   DeviceScorer(Model& model, const DeviceImages& images, std::int64_t count,
-               const BatchLoader& loader, torch::ScalarType type, bool graph);
+               const train::BatchLoader& loader, torch::ScalarType type, bool graph);
 
   /// Waits for the current stream.
   [[nodiscard]] Hits run();

@@ -71,14 +71,14 @@ void refresh(Model& model, const NamedTensors& values) {
   }
 }
 
-DeviceParameters::DeviceParameters(Model& model, NamedTensors values, const Recipe& recipe)
+DeviceParameters::DeviceParameters(Model& model, NamedTensors values, const train::Recipe& recipe)
     : model_(model),
       recipe_(recipe),
       values_(std::move(values)),
       updates_(torch::zeros({}, torch::kInt64)) {
   parameters_ = model.parameters().size();
   for (const auto& [name, tensor] : state_of(model)) working_.push_back(tensor);
-  const bool adamw = recipe.optimizer == Optimizer::adamw;
+  const bool adamw = recipe.optimizer == train::Optimizer::adamw;
   std::vector<UpdateChunk> chunks;
   std::vector<UpdateChunk> large;
   for (std::size_t i = 0; i < values_.size(); ++i) {
@@ -123,7 +123,7 @@ DeviceParameters::DeviceParameters(Model& model, NamedTensors values, const Reci
 
 NamedTensors DeviceParameters::optimizer_state() const {
   NamedTensors state;
-  const bool adamw = recipe_.optimizer == Optimizer::adamw;
+  const bool adamw = recipe_.optimizer == train::Optimizer::adamw;
   if (adamw) state.emplace_back("steps", updates_);
   for (std::size_t i = 0; i < parameters_; ++i) {
     const std::string& name = values_[i].first;
@@ -233,9 +233,9 @@ void DeviceParameters::update_range(const Range& range, const Tensor& step,
   call.slots = static_cast<const UpdateSlot*>(device_slots_.data_ptr());
   call.chunks = static_cast<const UpdateChunk*>(device_chunks_.data_ptr()) + range.begin;
   call.chunk_count = range.count;
-  call.rule = {recipe_.optimizer == Optimizer::adamw,    recipe_.nesterov,
-               static_cast<float>(recipe_.momentum),     static_cast<float>(recipe_.beta2),
-               static_cast<float>(recipe_.weight_decay), static_cast<float>(recipe_.ema)};
+  call.rule = {recipe_.optimizer == train::Optimizer::adamw, recipe_.nesterov,
+               static_cast<float>(recipe_.momentum),         static_cast<float>(recipe_.beta2),
+               static_cast<float>(recipe_.weight_decay),     static_cast<float>(recipe_.ema)};
   call.rates = static_cast<const UpdateRates*>(device_rates_.data_ptr());
   call.rate_count = rate_count_;
   call.step = step.data_ptr<std::int64_t>();

@@ -29,7 +29,7 @@ void refresh(Model& model, const NamedTensors& values);
 class DeviceParameters {
  public:
   /// `values` is what `move_to_gpu` returned for the model.
-  DeviceParameters(Model& model, NamedTensors values, const Recipe& recipe);
+  DeviceParameters(Model& model, NamedTensors values, const train::Recipe& recipe);
 
   [[nodiscard]] const NamedTensors& values() const noexcept { return values_; }
   /// As Stepper::state.
@@ -72,7 +72,7 @@ class DeviceParameters {
   void update_range(const Range& range, const torch::Tensor& step, const float* scale) const;
 
   Model& model_;
-  Recipe recipe_;
+  train::Recipe recipe_;
   NamedTensors values_;
   std::vector<torch::Tensor> working_;  // tensors of the model, in the order of values_
   std::vector<torch::Tensor> first_;

@@ -49,7 +49,7 @@ struct EpochPlans {
 
 class ResidentInput : public StepInput {
  public:
-  ResidentInput(const DeviceImages& images, const BatchLoader& loader)
+  ResidentInput(const DeviceImages& images, const train::BatchLoader& loader)
       : images_(images), loader_(loader) {}
 
   bool begin_epoch(std::uint64_t epoch) override {
@@ -95,7 +95,7 @@ class ResidentInput : public StepInput {
   }
 
   const DeviceImages& images_;
-  const BatchLoader& loader_;
+  const train::BatchLoader& loader_;
   std::optional<cuda::DevicePlan> plan_;
   std::optional<cuda::DevicePlan> short_plan_;
   std::future<EpochPlans> next_;  // last: waits for itself when it goes
@@ -104,7 +104,7 @@ class ResidentInput : public StepInput {
 /// Images of a batch on their way: in pinned memory, and then in device memory.
 struct Staged {
   std::int64_t step = -1;
-  BatchSources sources;
+  train::BatchSources sources;
   Tensor pinned;
   Tensor device;
   at::cuda::CUDAEvent copied;
@@ -112,7 +112,7 @@ struct Staged {
 
 class StreamedInput : public StepInput {
  public:
-  explicit StreamedInput(BatchLoader& loader) : loader_(loader), copies_(lease_.stream()) {}
+  explicit StreamedInput(train::BatchLoader& loader) : loader_(loader), copies_(lease_.stream()) {}
   ~StreamedInput() override {
     // Copies for steps that will not come, of which LibTorch's memory knows nothing.
     (void)cudaStreamSynchronize(copies_.stream());
@@ -188,7 +188,7 @@ class StreamedInput : public StepInput {
   }
 
   /// The images that the plan names, copied together if they are the data set's.
-  static BatchSources gather(BatchSources sources) {
+  static train::BatchSources gather(train::BatchSources sources) {
     if (sources.owner) return sources;
     const std::vector<std::int64_t> images = compact_sources(sources.plan);
     const std::int64_t values = sources.images.shape.values() / sources.images.shape.count;
@@ -246,7 +246,7 @@ class StreamedInput : public StepInput {
     Tensor(to.weights).copy_(device_weights_.narrow(0, 0, count).view_as(to.weights));
   }
 
-  BatchLoader& loader_;
+  train::BatchLoader& loader_;
   StreamLease lease_;
   at::cuda::CUDAStream copies_;
   std::uint64_t epoch_ = 0;
@@ -278,7 +278,7 @@ MutableImageBatchView device_view(const Tensor& images) {
   return {images.data_ptr(), type, Layout::nhwc, shape, dense_strides(shape, Layout::nhwc)};
 }
 
-DeviceImages::DeviceImages(const ImageSet& images) {
+DeviceImages::DeviceImages(const data::ImageSet& images) {
   const BatchShape& s = images.shape;
   const bool planar = images.layout == Layout::nchw;
   const Tensor host =
@@ -302,9 +302,9 @@ std::span<const std::int64_t> DeviceImages::label_span() const {
   return {labels.data_ptr<std::int64_t>(), static_cast<std::size_t>(labels.numel())};
 }
 
-std::shared_ptr<const DeviceData> device_data(const ImageData& data) {
+std::shared_ptr<const DeviceData> device_data(const data::ImageData& data) {
   static std::mutex mutex;
-  static std::map<const ImageData*, std::weak_ptr<const DeviceData>> known;
+  static std::map<const data::ImageData*, std::weak_ptr<const DeviceData>> known;
   if (data.train.files) return nullptr;
   const std::lock_guard lock(mutex);
   if (auto shared = known[&data].lock()) return shared;
@@ -319,7 +319,7 @@ std::shared_ptr<const DeviceData> device_data(const ImageData& data) {
   return made;
 }
 
-bool plans_fit(const BatchLoader& loader) {
+bool plans_fit(const train::BatchLoader& loader) {
   constexpr std::size_t kMostBytes = std::size_t{2} << 30;  // of which the host has several
   const MixPlan first = loader.plan(0, 0, loader.order(0));
   return first.fields.size() * sizeof(float) * static_cast<std::size_t>(loader.steps()) <=
@@ -327,11 +327,11 @@ bool plans_fit(const BatchLoader& loader) {
 }
 
 std::unique_ptr<StepInput> make_resident_input(const DeviceImages& images,
-                                               const BatchLoader& loader) {
+                                               const train::BatchLoader& loader) {
   return std::make_unique<ResidentInput>(images, loader);
 }
 
-std::unique_ptr<StepInput> make_streamed_input(BatchLoader& loader) {
+std::unique_ptr<StepInput> make_streamed_input(train::BatchLoader& loader) {
   return std::make_unique<StreamedInput>(loader);
 }
 

@@ -29,7 +29,7 @@ struct DeviceImages {
   torch::Tensor pixels;  // N×H×W×C, u8
   torch::Tensor labels;  // N, int64
 
-  explicit DeviceImages(const ImageSet& images);
+  explicit DeviceImages(const data::ImageSet& images);
 
   [[nodiscard]] ImageBatchView view() const;
   [[nodiscard]] std::span<const std::int64_t> label_span() const;
@@ -42,7 +42,7 @@ struct DeviceData {
 };
 
 /// Null if the images are in files, or take more than half of the free memory.
-[[nodiscard]] std::shared_ptr<const DeviceData> device_data(const ImageData& data);
+[[nodiscard]] std::shared_ptr<const DeviceData> device_data(const data::ImageData& data);
 
 /// The source of a run's batches. `load` only enqueues work on the current stream, with the same
 /// pointers every time, so it can be captured into a graph.
@@ -66,14 +66,14 @@ class StepInput {
 
 /// Whether the plans of an epoch can be kept at once: those of some methods have a mask of as many
 /// values as pixels for every image.
-[[nodiscard]] bool plans_fit(const BatchLoader& loader);
+[[nodiscard]] bool plans_fit(const train::BatchLoader& loader);
 
 /// From images in device memory: the plans of an epoch are uploaded at once, and those of the next
 /// are made meanwhile.
 [[nodiscard]] std::unique_ptr<StepInput> make_resident_input(const DeviceImages& images,
-                                                             const BatchLoader& loader);
+                                                             const train::BatchLoader& loader);
 
 /// From images in host memory or in files, through pinned memory, a batch ahead.
-[[nodiscard]] std::unique_ptr<StepInput> make_streamed_input(BatchLoader& loader);
+[[nodiscard]] std::unique_ptr<StepInput> make_streamed_input(train::BatchLoader& loader);
 
 }  // namespace medley::nn
