@@ -7,8 +7,8 @@
 #include <exception>
 #include <vector>
 
+#include "medley/data/dataset.h"
 #include "medley/data/image.h"
-#include "medley/data/synthetic.h"
 #include "medley/medley.h"
 
 namespace {

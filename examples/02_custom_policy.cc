@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "medley/data/synthetic.h"
+#include "medley/data/dataset.h"
 #include "medley/medley.h"
 
 namespace {

@@ -38,7 +38,7 @@ void run(const std::string& source, std::int64_t epochs, const std::filesystem::
     options.recipe.mix.method = method;
     options.seed = 1;  // of weights, order, crops and masks
     options.out = out / method;
-    options.existing = medley::train::RunFolder::Existing::resume;  // where a killed run stopped
+    options.existing = medley::train::ExistingRun::resume;  // where a killed run stopped
     Printer printer(method);
     medley::nn::train(data, options, printer);
     std::printf("%-6s weights in %s\n", method, (options.out / "weights.safetensors").c_str());

@@ -5,7 +5,7 @@
 #include <cstdio>
 
 #include "medley/medley.h"
-#include "medley/theory/monte_carlo.h"
+#include "medley/theory/coefficients.h"
 
 struct Stripes {
   static constexpr std::string_view name = "stripes";

@@ -16,6 +16,7 @@
 #include "kernels/plain_cases.h"
 #include "kernels/revision.h"
 #include "kernels/sections.h"
+#include "kernels/simd_target.h"
 #include "medley/error.h"
 
 namespace medley::bench {

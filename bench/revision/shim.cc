@@ -1,8 +1,13 @@
 #include "shim.h"
 
 #include <exception>
+#include <string_view>
 
 #include "medley/medley.h"
+
+namespace medley {
+void set_simd_target(std::string_view name);  // which header has it depends on the revision
+}
 
 namespace {
 

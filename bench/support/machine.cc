@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "core/cache_size.h"
-#include "medley/backend.h"
+#include "medley/mix.h"
 #include "medley/version.h"
 
 namespace medley::bench {

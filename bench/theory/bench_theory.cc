@@ -15,10 +15,10 @@
 #include "medley/random.h"
 #include "medley/sampler.h"
 #include "medley/theory/coefficients.h"
-#include "medley/theory/grad_prod.h"
-#include "medley/theory/monte_carlo.h"
+#include "medley/theory/loss.h"
 #include "support/program.h"
 #include "support/rounds.h"
+#include "theory/grad_prod_loops.h"
 
 namespace medley::bench {
 namespace {

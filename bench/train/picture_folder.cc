@@ -11,7 +11,7 @@
 
 #include <fmt/format.h>
 
-#include "medley/data/synthetic.h"
+#include "medley/data/dataset.h"
 #include "medley/random.h"
 
 namespace medley::bench {

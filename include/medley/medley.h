@@ -2,7 +2,6 @@
 
 // Everything that mixes: policies, plans, kernels and labels.
 
-#include "medley/backend.h"          // IWYU pragma: export
 #include "medley/error.h"            // IWYU pragma: export
 #include "medley/gaussian_design.h"  // IWYU pragma: export
 #include "medley/labels.h"           // IWYU pragma: export
@@ -10,7 +9,6 @@
 #include "medley/mix.h"              // IWYU pragma: export
 #include "medley/options.h"          // IWYU pragma: export
 #include "medley/plan.h"             // IWYU pragma: export
-#include "medley/plan_edit.h"        // IWYU pragma: export
 #include "medley/policy.h"           // IWYU pragma: export
 #include "medley/random.h"           // IWYU pragma: export
 #include "medley/sampler.h"          // IWYU pragma: export

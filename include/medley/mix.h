@@ -1,13 +1,31 @@
 #pragma once
 
+#include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
-#include "medley/backend.h"
 #include "medley/plan.h"
 #include "medley/types.h"
 
 namespace medley {
+
+/// Where mixing runs. `reference` is the plain-loop specification, `cpu` the vectorised and
+/// threaded version of it, `cuda` a GPU (images in host memory are copied there and back; for
+/// images that live on the device see medley/cuda.h). `automatic` is `cpu`: copying costs more than
+/// mixing.
+enum class Backend : std::uint8_t { automatic, reference, cpu, cuda };
+
+[[nodiscard]] std::string_view name_of(Backend backend) noexcept;
+
+/// Throws InvalidArgument for an unknown name.
+[[nodiscard]] Backend backend_from_name(std::string_view name);
+
+/// The backends that work in this build on this machine, fastest first.
+[[nodiscard]] std::vector<Backend> available_backends();
+
+/// Instruction sets that `cpu` can use on this machine, best first ("AVX3_DL", "AVX2", …).
+[[nodiscard]] std::vector<std::string_view> simd_targets();
 
 /// (value - mean) / stddev per channel, in units of the input (0..255 for u8). Empty: no change.
 struct Normalise {

@@ -17,12 +17,12 @@
 #include "cli/output_options.h"
 #include "cli/progress.h"
 #include "cli/staged_output.h"
+#include "medley/data/dataset.h"
 #include "medley/data/image.h"
-#include "medley/data/synthetic.h"
 #include "medley/error.h"
 #include "medley/policy.h"
-#include "medley/report/contact_sheet.h"
-#include "medley/report/demo_page.h"
+#include "medley/report/pictures.h"
+#include "report/demo_page.h"
 
 namespace medley::cli {
 namespace {

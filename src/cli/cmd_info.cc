@@ -12,7 +12,7 @@
 #include "cli/method_flags.h"
 #include "cli/output_options.h"
 #include "cli/training_program.h"
-#include "medley/backend.h"
+#include "medley/mix.h"
 #include "medley/policy.h"
 #include "medley/version.h"
 #include "options/option_json.h"

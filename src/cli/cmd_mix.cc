@@ -15,8 +15,8 @@
 #include "cli/output_options.h"
 #include "cli/policy_options.h"
 #include "core/check.h"
-#include "medley/backend.h"
 #include "medley/error.h"
+#include "medley/mix.h"
 #include "medley/policy.h"
 #include "plan/check_policy.h"
 

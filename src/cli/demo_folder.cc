@@ -14,7 +14,6 @@
 #include "medley/error.h"
 #include "medley/policy.h"
 #include "medley/train/result.h"
-#include "medley/train/result_table.h"
 
 namespace medley::cli {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "medley/report/demo_page.h"
+#include "report/demo_page.h"
 
 namespace medley::cli {
 

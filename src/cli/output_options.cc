@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/options.h"
-#include "medley/backend.h"
+#include "medley/mix.h"
 
 namespace medley::cli {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "medley/plan_edit.h"
+#include "medley/plan.h"
 
 namespace medley::cli {
 

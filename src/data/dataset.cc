@@ -14,7 +14,6 @@
 #include "core/parallel.h"
 #include "data/content_hash.h"
 #include "data/synthetic/scene.h"
-#include "medley/data/synthetic.h"
 #include "medley/random.h"
 
 namespace medley::data {

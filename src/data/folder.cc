@@ -10,7 +10,7 @@
 #include "core/check.h"
 #include "data/file.h"
 #include "medley/data/dataset.h"
-#include "medley/data/image_files.h"
+#include "medley/data/image.h"
 
 namespace medley::data {
 namespace {

@@ -1,4 +1,4 @@
-#include "medley/data/image_files.h"
+#include "medley/data/image.h"
 
 #include <algorithm>
 #include <array>

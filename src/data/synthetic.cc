@@ -1,4 +1,4 @@
-#include "medley/data/synthetic.h"
+#include "medley/data/dataset.h"
 
 #include <algorithm>
 #include <tuple>

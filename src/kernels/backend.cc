@@ -1,4 +1,4 @@
-#include "medley/backend.h"
+#include "medley/mix.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "medley/theory/beta_law.h"
+#include "moments/beta_law.h"
 
 #include <algorithm>
 #include <cmath>

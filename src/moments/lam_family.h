@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "medley/method.h"
-#include "medley/theory/beta_law.h"
+#include "moments/beta_law.h"
 #include "moments/moment_form.h"
 
 namespace medley::theory {

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "medley/report/picture_grid.h"
+#include "medley/report/pictures.h"
 
 namespace medley::nn {
 namespace {

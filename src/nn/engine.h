@@ -7,9 +7,9 @@
 #include "medley/data/dataset.h"
 #include "medley/nn/trainer.h"
 #include "medley/train/loader.h"
-#include "medley/train/run_folder.h"
 #include "nn/run_result.h"
 #include "nn/tensors.h"
+#include "train/run_folder.h"
 
 namespace medley::nn {
 

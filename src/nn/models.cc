@@ -1,4 +1,4 @@
-#include "medley/nn/models.h"
+#include "medley/nn/trainer.h"
 
 #include <cmath>
 #include <functional>

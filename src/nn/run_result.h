@@ -7,6 +7,7 @@
 
 #include "medley/nn/trainer.h"
 #include "medley/train/result.h"
+#include "train/run_record.h"
 
 namespace medley::nn {
 

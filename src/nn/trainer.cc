@@ -21,7 +21,6 @@
 #include "data/file.h"
 #include "medley/data/image.h"
 #include "medley/error.h"
-#include "medley/nn/models.h"
 #include "nn/batch_picture.h"
 #include "nn/engine.h"
 #include "nn/last_batch.h"
@@ -30,6 +29,8 @@
 #include "nn/tensors.h"
 #include "train/checkpoint.h"
 #include "train/json_fields.h"
+#include "train/run_folder.h"
+#include "train/run_record.h"
 
 namespace medley::nn {
 namespace {
@@ -114,7 +115,7 @@ class Run {
  private:
   /// False if the folder holds the result of this run already.
   [[nodiscard]] bool resume_or_start() {
-    if (options_.existing != train::RunFolder::Existing::resume) return start();
+    if (options_.existing != train::ExistingRun::resume) return start();
     record_ = train::read_run_record(folder_.path());
     std::vector<std::string> problems;
     const auto found = checkpoints_.load_newest(problems);

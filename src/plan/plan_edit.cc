@@ -1,4 +1,4 @@
-#include "medley/plan_edit.h"
+#include "medley/plan.h"
 
 #include <algorithm>
 #include <map>

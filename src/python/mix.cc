@@ -13,7 +13,6 @@
 #include <pybind11/stl.h>
 
 #include "kernels/enums.h"
-#include "medley/backend.h"
 #include "medley/error.h"
 #include "medley/mix.h"
 #include "python/convert.h"

@@ -10,10 +10,10 @@
 #include <fmt/format.h>
 #include <pybind11/stl.h>
 
+#include "medley/data/dataset.h"
 #include "medley/data/image.h"
-#include "medley/data/synthetic.h"
 #include "medley/error.h"
-#include "medley/report/contact_sheet.h"
+#include "medley/report/pictures.h"
 #include "python/array.h"
 #include "python/buffer.h"
 #include "python/convert.h"

@@ -1,4 +1,4 @@
-#include "medley/report/canvas.h"
+#include "report/canvas.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "medley/report/confusion.h"
+#include "medley/report/charts.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,8 +6,7 @@
 #include <fmt/format.h>
 
 #include "medley/error.h"
-#include "medley/report/canvas.h"
-#include "medley/report/chart.h"
+#include "report/canvas.h"
 #include "report/figure_frame.h"
 
 namespace medley::report {

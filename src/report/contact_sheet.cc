@@ -1,4 +1,4 @@
-#include "medley/report/contact_sheet.h"
+#include "medley/report/pictures.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,9 +6,9 @@
 
 #include <fmt/format.h>
 
-#include "medley/data/synthetic.h"
+#include "medley/data/dataset.h"
 #include "medley/error.h"
-#include "medley/report/canvas.h"
+#include "report/canvas.h"
 #include "report/sheet_cell.h"
 
 namespace medley::report {

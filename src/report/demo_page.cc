@@ -1,4 +1,4 @@
-#include "medley/report/demo_page.h"
+#include "report/demo_page.h"
 
 #include <algorithm>
 

@@ -4,7 +4,7 @@
 #include <span>
 #include <string_view>
 
-#include "medley/report/canvas.h"
+#include "report/canvas.h"
 
 namespace medley::report {
 

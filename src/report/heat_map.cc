@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "medley/error.h"
-#include "medley/report/chart.h"
+#include "medley/report/charts.h"
 #include "report/figure_frame.h"
 
 namespace medley::report {

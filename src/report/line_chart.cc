@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "medley/error.h"
-#include "medley/report/chart.h"
+#include "medley/report/charts.h"
 #include "report/figure_frame.h"
 
 namespace medley::report {

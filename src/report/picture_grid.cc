@@ -1,9 +1,9 @@
-#include "medley/report/picture_grid.h"
+#include "medley/report/pictures.h"
 
 #include <algorithm>
 #include <cstddef>
 
-#include "medley/report/canvas.h"
+#include "report/canvas.h"
 
 namespace medley::report {
 namespace {

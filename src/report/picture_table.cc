@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "medley/error.h"
-#include "medley/report/chart.h"
+#include "medley/report/charts.h"
 #include "report/figure_frame.h"
 
 namespace medley::report {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "medley/data/image.h"
-#include "medley/report/contact_sheet.h"
+#include "medley/report/pictures.h"
 
 namespace medley::report {
 

@@ -1,10 +1,10 @@
-#include "medley/report/theory_figures.h"
+#include "report/theory_figures.h"
 
 #include <string>
 
 #include <fmt/format.h>
 
-#include "medley/report/chart.h"
+#include "medley/report/charts.h"
 
 namespace medley::report {
 namespace {

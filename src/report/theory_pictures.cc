@@ -5,13 +5,13 @@
 
 #include <fmt/format.h>
 
-#include "medley/data/synthetic.h"
+#include "medley/data/dataset.h"
 #include "medley/mix.h"
 #include "medley/plan.h"
-#include "medley/report/chart.h"
-#include "medley/report/theory_figures.h"
+#include "medley/report/charts.h"
 #include "medley/sampler.h"
 #include "medley/theory/coefficients.h"
+#include "report/theory_figures.h"
 
 namespace medley::report {
 namespace {

@@ -8,7 +8,10 @@
 
 namespace medley::theory {
 
-// Both throw InvalidArgument.
+// All throw InvalidArgument.
+
+/// The numbers of samples must fit the counts and be finite.
+void check_samples(const Samples& samples);
 
 /// Samples, labels and parameters must fit each other; samples and parameters must be finite.
 void check_model(const Glm& model, const Samples& samples, std::span<const double> y);

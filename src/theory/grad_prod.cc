@@ -1,4 +1,4 @@
-#include "medley/theory/grad_prod.h"
+#include "medley/theory/loss.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/check.h"
+#include "theory/grad_prod_loops.h"
 #include "theory/product_max.h"
 
 namespace medley::theory {

@@ -1,4 +1,4 @@
-#include "medley/theory/monte_carlo.h"
+#include "medley/theory/coefficients.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "medley/theory/nmixup.h"
+#include "medley/theory/loss.h"
 
 #include <cmath>
 #include <numeric>
@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/check.h"
-#include "medley/theory/beta_law.h"
+#include "moments/beta_law.h"
 #include "theory/check_loss.h"
 
 namespace medley::theory {

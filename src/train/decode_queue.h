@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "medley/data/image_files.h"
+#include "medley/data/image.h"
 #include "medley/plan.h"
 
 namespace medley::train {

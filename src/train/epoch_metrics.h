@@ -2,8 +2,8 @@
 
 #include <cstdint>
 
-#include "medley/train/run_folder.h"
 #include "train/json_fields.h"
+#include "train/run_folder.h"
 
 namespace medley::train {
 

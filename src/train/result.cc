@@ -12,6 +12,7 @@
 #include "data/file.h"
 #include "train/epoch_metrics.h"
 #include "train/json_fields.h"
+#include "train/run_folder.h"
 
 namespace medley::train {
 namespace {

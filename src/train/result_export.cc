@@ -1,4 +1,4 @@
-#include "medley/train/result_export.h"
+#include "train/result_export.h"
 
 #include <cstdint>
 #include <map>

@@ -1,4 +1,4 @@
-#include "medley/train/result_table.h"
+#include "medley/train/result.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "medley/train/run_folder.h"
+#include "train/run_folder.h"
 
 #include <unistd.h>
 
@@ -73,13 +73,13 @@ std::vector<ScalarEvent> events_of(const std::vector<EpochMetrics>& metrics) {
 
 }  // namespace
 
-RunFolder::RunFolder(fs::path folder, Existing existing)
+RunFolder::RunFolder(fs::path folder, ExistingRun existing)
     : folder_(std::move(folder)), existing_(existing) {
   // One that cannot be written to may hold a run that is finished.
   if (::access(folder_.c_str(), W_OK) == 0) lock();
   // Listed in any case: a folder that cannot be is left before anything is written to it.
   const bool holds_run = !files_that(belongs_to_run, folder_).empty();
-  if (existing == Existing::refuse && holds_run) {
+  if (existing == ExistingRun::refuse && holds_run) {
     fail_argument(
         fmt::format("{} holds a run already; go on with it (--resume) or replace it (--overwrite)",
                     folder_.string()));
@@ -95,7 +95,7 @@ std::string RunFolder::lock_problem() const { return lock_ ? lock_->problem() : 
 void RunFolder::start(const std::vector<RunFile>& files) {
   go_on(files);
   remove_end();
-  if (existing_ != Existing::overwrite) return;
+  if (existing_ != ExistingRun::overwrite) return;
   for (const fs::path& path : files_that(belongs_to_run, folder_)) {
     const bool is_new =
         std::ranges::find(files, path.filename().string(), &RunFile::name) != files.end();
@@ -108,7 +108,7 @@ void RunFolder::go_on(const std::vector<RunFile>& files) {
   if (!lock_) {
     make_folder(folder_);
     lock();
-    if (existing_ != Existing::overwrite && !files_that(belongs_to_run, folder_).empty()) {
+    if (existing_ != ExistingRun::overwrite && !files_that(belongs_to_run, folder_).empty()) {
       fail_io(fmt::format("another process began a run in {} meanwhile", folder_.string()));
     }
   }

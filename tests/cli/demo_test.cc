@@ -7,8 +7,8 @@
 #include <gtest/gtest.h>
 
 #include "cli/program.h"
+#include "medley/data/dataset.h"
 #include "medley/data/image.h"
-#include "medley/data/synthetic.h"
 #include "medley/policy.h"
 #include "medley/train/result.h"
 #include "train/made_up_results.h"

@@ -8,8 +8,8 @@
 #include <gtest/gtest.h>
 
 #include "cli/program.h"
-#include "medley/backend.h"
 #include "medley/data/image.h"
+#include "medley/mix.h"
 #include "medley/policy.h"
 
 namespace medley::cli_test {

@@ -16,8 +16,8 @@
 
 #include <jpeglib.h>
 
+#include "medley/data/dataset.h"
 #include "medley/data/image.h"
-#include "medley/data/synthetic.h"
 
 namespace medley::cli_test {
 namespace {

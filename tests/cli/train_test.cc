@@ -18,7 +18,7 @@
 #include "cli/program.h"
 #include "medley/data/image.h"
 #include "medley/method.h"
-#include "medley/train/run_folder.h"
+#include "train/run_folder.h"
 
 namespace medley::cli_test {
 namespace {
@@ -214,7 +214,7 @@ TEST_F(Train, IsAloneInItsFolder) {
   ASSERT_EQ(train("run").code, 0);
   undo(path("run"));
   {
-    const train::RunFolder holder(path("run"), train::RunFolder::Existing::resume);
+    const train::RunFolder holder(path("run"), train::ExistingRun::resume);
     for (const char* how : {"--resume", "--overwrite"}) {
       const Outcome outcome = train("run", {how});
       EXPECT_EQ(outcome.code, 1);
@@ -234,7 +234,7 @@ TEST_F(Train, IsAloneInItsFolder) {
 
 TEST_F(Train, SweepsLeaveRunsThatOthersTrain) {
   fs::create_directories(folder_ / "all/none-seed1");
-  const train::RunFolder holder(path("all/none-seed1"), train::RunFolder::Existing::resume);
+  const train::RunFolder holder(path("all/none-seed1"), train::ExistingRun::resume);
   const Outcome outcome =
       medley(Arguments{"sweep"} + Arguments(kSmall.begin(), kSmall.end() - 2) +
              Arguments{"--methods", "none", "--seeds", "1", "--out", path("all")});
@@ -659,7 +659,7 @@ TEST_F(Train, RunsSideBySideGiveWhatTheyGiveAlone) {
 
 TEST_F(Train, SweepsGoOnWithoutRunsThatFail) {
   fs::create_directories(folder_ / "all/mixup-seed1");
-  const train::RunFolder holder(path("all/mixup-seed1"), train::RunFolder::Existing::resume);
+  const train::RunFolder holder(path("all/mixup-seed1"), train::ExistingRun::resume);
   const Arguments sweep = Arguments{"sweep"} + Arguments(kSmall.begin(), kSmall.end() - 2) +
                           Arguments{"--seeds", "1,2", "--out", path("all"), "--quiet"};
   const Outcome text = medley(sweep + Arguments{"--methods", "mixup,none"});

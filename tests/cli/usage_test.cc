@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "cli/program.h"
-#include "medley/backend.h"
+#include "medley/mix.h"
 #include "medley/policy.h"
 #include "medley/version.h"
 

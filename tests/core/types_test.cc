@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "core/check.h"
-#include "medley/backend.h"
 #include "medley/error.h"
+#include "medley/mix.h"
 #include "medley/policy.h"
 
 namespace medley {

@@ -1,4 +1,4 @@
-#include "medley/backend.h"
+#include "medley/mix.h"
 
 #include <string>
 #include <vector>
@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "kernels/simd_target.h"
 #include "medley/error.h"
 
 namespace medley {

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/halves.h"
+#include "kernels/simd_target.h"
 #include "medley/medley.h"
 #include "support/batches.h"
 

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "kernels/simd_target.h"
 #include "medley/medley.h"
 #include "support/batches.h"
 

@@ -137,7 +137,7 @@ TEST_F(CudaEngine, AStoppedRunGoesOnToTheSameBits) {
   run(whole);
   TrainOptions parts = options("parts");
   parts.deterministic = true;
-  parts.existing = train::RunFolder::Existing::resume;
+  parts.existing = train::ExistingRun::resume;
   for (int i = 0; i < 10; ++i) {
     Stopper stopper(i == 9 ? 1000 : 2);
     if (!train(data_, parts, stopper).stopped) break;

@@ -115,7 +115,7 @@ class FileCalls : public testing::Test {
     if (!test::kForks) GTEST_SKIP() << test::kNoForks;
   }
 
-  TrainOptions in(const std::string& name, train::RunFolder::Existing existing) const {
+  TrainOptions in(const std::string& name, train::ExistingRun existing) const {
     TrainOptions options = options_;
     options.out = root_ / name;
     options.existing = existing;
@@ -153,11 +153,11 @@ long stride() {
 }
 
 TEST_F(FileCalls, AnyOfThemMayBeTheLast) {
-  run(in("whole", train::RunFolder::Existing::resume));
+  run(in("whole", train::ExistingRun::resume));
   const std::string whole = test::bits_of_run(root_ / "whole");
   long call = 1;
   for (;; call += stride()) {
-    const TrainOptions options = in("a", train::RunFolder::Existing::resume);
+    const TrainOptions options = in("a", train::ExistingRun::resume);
     if (!dies_at(call, options)) break;
     // The next process dies elsewhere; the one after it comes to the end.
     dies_at(5 + call % 7, options);
@@ -178,8 +178,8 @@ TEST_F(FileCalls, AnyOfThemMayBeTheLast) {
 }
 
 TEST_F(FileCalls, ReplacingARunLeavesNoMixture) {
-  const TrainOptions first = in("a", train::RunFolder::Existing::resume);
-  TrainOptions second = in("a", train::RunFolder::Existing::overwrite);
+  const TrainOptions first = in("a", train::ExistingRun::resume);
+  TrainOptions second = in("a", train::ExistingRun::overwrite);
   second.seed = 6;
   TrainOptions alone = second;
   alone.out = root_ / "alone";

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "medley/train/run_folder.h"
+#include "train/run_folder.h"
 
 namespace medley::test {
 

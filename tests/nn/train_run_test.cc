@@ -27,6 +27,7 @@
 #include "medley/train/result.h"
 #include "nn/run_bits.h"
 #include "train/checkpoint.h"
+#include "train/run_record.h"
 
 namespace medley::nn {
 namespace {
@@ -53,7 +54,7 @@ class Runs : public testing::Test {
   ~Runs() override { fs::remove_all(root_); }
 
   TrainOptions in(const std::string& name,
-                  train::RunFolder::Existing existing = train::RunFolder::Existing::refuse) const {
+                  train::ExistingRun existing = train::ExistingRun::refuse) const {
     TrainOptions options = options_;
     options.out = root_ / name;
     options.existing = existing;
@@ -128,7 +129,7 @@ TEST_F(Runs, AreScoredAsOftenAsAskedAndAtTheEnd) {
   // How often is no part of what a run is.
   options_.recipe.eval_every = 1;
   options_.recipe.epochs = 5;
-  EXPECT_EQ(run(in("b", train::RunFolder::Existing::resume)).metrics.size(), 5);
+  EXPECT_EQ(run(in("b", train::ExistingRun::resume)).metrics.size(), 5);
 }
 
 TEST_F(Runs, GoOnWhereTheyWereStopped) {
@@ -137,7 +138,7 @@ TEST_F(Runs, GoOnWhereTheyWereStopped) {
   run(in("whole"));
   for (int i = 0; i < 100; ++i) {
     Stopper stopper(4);
-    if (!train(data_, in("parts", train::RunFolder::Existing::resume), stopper).stopped) break;
+    if (!train(data_, in("parts", train::ExistingRun::resume), stopper).stopped) break;
   }
   EXPECT_EQ(result(root_ / "whole"), result(root_ / "parts"));
 }
@@ -150,7 +151,7 @@ TEST_F(Runs, UseTheGoodCheckpointIfTheNewestIsDamaged) {
   ASSERT_EQ(checkpoints.size(), 2);
   fs::resize_file(*std::ranges::max_element(checkpoints), 1000);
   Stopper patient(1000);
-  EXPECT_FALSE(train(data_, in("hurt", train::RunFolder::Existing::resume), patient).stopped);
+  EXPECT_FALSE(train(data_, in("hurt", train::ExistingRun::resume), patient).stopped);
   EXPECT_THAT(patient.notes, testing::Contains(testing::HasSubstr("damaged")));
   EXPECT_EQ(result(root_ / "whole"), result(root_ / "hurt"));
 }
@@ -174,7 +175,7 @@ TEST_F(Runs, AreSavedBeforeAnyoneHearsOfIt) {
   EXPECT_THROW(train(data_, in("a"), failing), IoError);
   EXPECT_EQ(train::read_metrics(root_ / "a/metrics.jsonl").size(), 1);
   AfterEpochs silent([] {});
-  train(data_, in("a", train::RunFolder::Existing::resume), silent);
+  train(data_, in("a", train::ExistingRun::resume), silent);
   EXPECT_THAT(silent.notes, testing::Contains(testing::HasSubstr("(epoch 2, step 0)")));
   EXPECT_EQ(result(root_ / "whole"), result(root_ / "a"));
 }
@@ -183,8 +184,7 @@ TEST_F(Runs, KeepOthersOutOfTheirFolder) {
   run(in("whole"));
   AfterEpochs intruder([&] {
     for (const auto existing :
-         {train::RunFolder::Existing::refuse, train::RunFolder::Existing::resume,
-          train::RunFolder::Existing::overwrite}) {
+         {train::ExistingRun::refuse, train::ExistingRun::resume, train::ExistingRun::overwrite}) {
       TrainOptions other = in("a", existing);
       other.seed = 77;
       EXPECT_THAT([&] { run(other); },
@@ -202,8 +202,7 @@ TEST_F(Runs, AreKeptWhereTheirFolderCannotBeRead) {
   rlimit limit{};
   getrlimit(RLIMIT_NOFILE, &limit);
   for (const auto existing :
-       {train::RunFolder::Existing::refuse, train::RunFolder::Existing::resume,
-        train::RunFolder::Existing::overwrite}) {
+       {train::ExistingRun::refuse, train::ExistingRun::resume, train::ExistingRun::overwrite}) {
     TrainOptions other = in("a", existing);
     other.seed = 77;
     const rlimit none{0, limit.rlim_max};
@@ -222,10 +221,10 @@ TEST_F(Runs, DrawTheirFirstBatchAgainWhereItIsLost) {
   EXPECT_EQ(bytes_of(root_ / "a/batch.png"), picture);
   std::ofstream(root_ / "a/batch.png", std::ios::trunc).flush();
   Stopper again(4);
-  train(data_, in("a", train::RunFolder::Existing::resume), again);
+  train(data_, in("a", train::ExistingRun::resume), again);
   EXPECT_EQ(bytes_of(root_ / "a/batch.png"), picture);
   fs::remove(root_ / "a/batch.png");
-  run(in("a", train::RunFolder::Existing::resume));
+  run(in("a", train::ExistingRun::resume));
   EXPECT_EQ(bytes_of(root_ / "a/batch.png"), picture);
   EXPECT_EQ(result(root_ / "whole"), result(root_ / "a"));
 }
@@ -238,7 +237,7 @@ TEST_F(Runs, MendMetricsThatACrashTore) {
     const fs::path file = root_ / "a" / name;
     fs::resize_file(file, fs::file_size(file) - 20);
   }
-  run(in("a", train::RunFolder::Existing::resume));
+  run(in("a", train::ExistingRun::resume));
   EXPECT_EQ(result(root_ / "whole"), result(root_ / "a"));
   EXPECT_EQ(fs::file_size(root_ / "whole/events.out.tfevents.0.medley"),
             fs::file_size(root_ / "a/events.out.tfevents.0.medley"));
@@ -258,7 +257,7 @@ TEST_F(Runs, SayHowTheyWereBegun) {
   EXPECT_EQ(record.command, options.command);
   EXPECT_FALSE(record.version.empty());
   EXPECT_EQ(record.directory, fs::current_path());
-  options.existing = train::RunFolder::Existing::resume;
+  options.existing = train::ExistingRun::resume;
   options.command = {"another"};
   Stopper again(1);
   train(data_, options, again);
@@ -273,15 +272,15 @@ TEST_F(Runs, WithoutACheckpointAreStillWhatTheyWereBegunAs) {
     EXPECT_THAT([&] { run(other); },
                 testing::ThrowsMessage<InvalidArgument>(testing::HasSubstr(why)));
   };
-  TrainOptions other = in("a", train::RunFolder::Existing::resume);
+  TrainOptions other = in("a", train::ExistingRun::resume);
   other.seed = 6;
   refuses(other, "run.json was made with seed 5, this run has 6");
-  other = in("a", train::RunFolder::Existing::resume);
+  other = in("a", train::ExistingRun::resume);
   other.recipe.lr = 0.5;
   other.recipe.mix.method = "mixup";
   refuses(other, "method \"hmix\"), this run has lr 0.5, method \"mixup\"");
   run(in("whole"));
-  run(in("a", train::RunFolder::Existing::resume));
+  run(in("a", train::ExistingRun::resume));
   EXPECT_EQ(result(root_ / "whole"), result(root_ / "a"));
 }
 
@@ -297,7 +296,7 @@ TEST_F(Runs, WithoutACheckpointStartFromTheSameWeights) {
   TrainOptions whole = options;
   whole.out = root_ / "whole";
   run(whole);
-  options.existing = train::RunFolder::Existing::resume;
+  options.existing = train::ExistingRun::resume;
   options.weights.clear();  // need not be given again
   run(options);
   EXPECT_EQ(result(root_ / "whole"), result(root_ / "a"));
@@ -321,7 +320,7 @@ TEST_F(Runs, WithHarmedWeightsAreNoticed) {
               testing::ThrowsMessage<IoError>(testing::HasSubstr("is damaged")));
   // The checkpoint has them still.
   AfterEpochs silent([] {});
-  train(data_, in("a", train::RunFolder::Existing::resume), silent);
+  train(data_, in("a", train::ExistingRun::resume), silent);
   EXPECT_THAT(silent.notes, testing::Contains(testing::HasSubstr("is damaged: writes it again")));
   EXPECT_EQ(bytes_of(file), whole);
   // Older results say nothing of them.
@@ -338,7 +337,7 @@ TEST_F(Runs, AreNotRepeatedOnceFinished) {
   std::ofstream(root_ / "a/result.json", std::ios::app) << '\n';  // as if made elsewhere
   const std::string made = bytes_of(root_ / "a/result.json");
   Stopper stopper(1);  // would stop at the first step
-  const TrainResult again = train(data_, in("a", train::RunFolder::Existing::resume), stopper);
+  const TrainResult again = train(data_, in("a", train::ExistingRun::resume), stopper);
   EXPECT_FALSE(again.stopped);
   EXPECT_EQ(again.metrics.size(), 3);
   EXPECT_THAT(stopper.notes, testing::ElementsAre(testing::HasSubstr("is finished")));
@@ -351,7 +350,7 @@ TEST_F(Runs, AreFinishedWithoutTheirCheckpointsToo) {
   remove_checkpoints("a");
   const std::string before = result(root_ / "a");
   Stopper stopper(1);
-  const TrainResult again = train(data_, in("a", train::RunFolder::Existing::resume), stopper);
+  const TrainResult again = train(data_, in("a", train::ExistingRun::resume), stopper);
   EXPECT_FALSE(again.stopped);
   EXPECT_EQ(again.metrics.size(), 3);
   EXPECT_THAT(stopper.notes, testing::ElementsAre(testing::HasSubstr("is finished")));
@@ -376,14 +375,14 @@ TEST_F(Runs, LeaveAFinishedOneThatTheyCannotGoOnFrom) {
                                    testing::HasSubstr("--overwrite"))));
     EXPECT_EQ(files(), before);
   };
-  TrainOptions other = in("a", train::RunFolder::Existing::resume);
+  TrainOptions other = in("a", train::ExistingRun::resume);
   refuses(other, data::open_data(std::string(kData) + ",seed=9"), "other data");
   other.seed = 6;
   refuses(other, data_, "seed 5, this run has 6");
-  other = in("a", train::RunFolder::Existing::resume);
+  other = in("a", train::ExistingRun::resume);
   other.recipe.mix.method = "mixup";
   refuses(other, data_, "another recipe");
-  other = in("a", train::RunFolder::Existing::resume);
+  other = in("a", train::ExistingRun::resume);
   other.recipe.epochs = 5;
   refuses(other, data_, "without a checkpoint");
 }
@@ -393,28 +392,28 @@ TEST_F(Runs, ThatStartAnewHaveNoEndYet) {
   remove_checkpoints("a");
   fs::remove(root_ / "a" / "result.json");
   Stopper stopper(1);
-  EXPECT_TRUE(train(data_, in("a", train::RunFolder::Existing::resume), stopper).stopped);
+  EXPECT_TRUE(train(data_, in("a", train::ExistingRun::resume), stopper).stopped);
   EXPECT_FALSE(fs::exists(root_ / "a" / "weights.safetensors"));
 }
 
 TEST_F(Runs, SayThatThereIsNothingToResume) {
   Stopper stopper(1);
-  train(data_, in("new", train::RunFolder::Existing::resume), stopper);
+  train(data_, in("new", train::ExistingRun::resume), stopper);
   EXPECT_THAT(stopper.notes, testing::Contains(testing::HasSubstr("nothing to resume")));
 }
 
 TEST_F(Runs, RefuseToResumeSomethingElse) {
   Stopper stopper(8);
   train(data_, in("a"), stopper);
-  TrainOptions other = in("a", train::RunFolder::Existing::resume);
+  TrainOptions other = in("a", train::ExistingRun::resume);
   other.recipe.lr = 0.5;
   EXPECT_THROW(run(other), InvalidArgument);
-  other = in("a", train::RunFolder::Existing::resume);
+  other = in("a", train::ExistingRun::resume);
   other.seed = 6;
   EXPECT_THROW(run(other), InvalidArgument);
   TrainObserver silent;
   EXPECT_THROW(train(data::open_data(std::string(kData) + ",seed=9"),
-                     in("a", train::RunFolder::Existing::resume), silent),
+                     in("a", train::ExistingRun::resume), silent),
                InvalidArgument);
   EXPECT_THROW(run(in("a")), InvalidArgument);
 }
@@ -427,10 +426,10 @@ TEST_F(Runs, RefuseToResumeWithOtherOptionsOfTheirMethod) {
   options_.recipe.mix.method = {"gaussian-field", {{"sigma", 0.2}}};
   Stopper stopper(8);
   train(data_, in("a"), stopper);
-  TrainOptions other = in("a", train::RunFolder::Existing::resume);
+  TrainOptions other = in("a", train::ExistingRun::resume);
   other.recipe.mix.method.set("sigma", 0.3);
   refuses(other, "(sigma 0.2), this run has sigma 0.3");
-  other = in("a", train::RunFolder::Existing::resume);
+  other = in("a", train::ExistingRun::resume);
   other.recipe.mix.classes = ClassRule::same;
   refuses(other, "(same_class false), this run has same_class true");
   const ImageSize size = data_.train.shape.size();
@@ -441,10 +440,10 @@ TEST_F(Runs, RefuseToResumeWithOtherOptionsOfTheirMethod) {
   options_.recipe.mix.method = {"custom", {{"masks", masks(0.25F)}}};
   Stopper early(8);
   train(data_, in("b"), early);
-  other = in("b", train::RunFolder::Existing::resume);
+  other = in("b", train::ExistingRun::resume);
   other.recipe.mix.method.set("masks", masks(0.5F));
   refuses(other, "(masks {\"hash\":\"");
-  run(in("b", train::RunFolder::Existing::resume));
+  run(in("b", train::ExistingRun::resume));
   options_.recipe.mix.classes = ClassRule::other;
   run(in("whole"));
   EXPECT_NE(result(root_ / "whole"), result(root_ / "b"));
@@ -473,13 +472,13 @@ TEST_F(Runs, GoOnFromCheckpointsOfOlderSpelling) {
   const std::vector<std::uint8_t> bytes = train::encode_checkpoint(checkpoint);
   std::ofstream(file, std::ios::binary)
       .write(reinterpret_cast<const char*>(bytes.data()), std::ssize(bytes));
-  run(in("a", train::RunFolder::Existing::resume));
+  run(in("a", train::ExistingRun::resume));
   EXPECT_EQ(result(root_ / "whole"), result(root_ / "a"));
 }
 
 TEST_F(Runs, RefuseToResumeWithOtherDraws) {
   const auto refuse = [&] {
-    EXPECT_THAT([&] { run(in("a", train::RunFolder::Existing::resume)); },
+    EXPECT_THAT([&] { run(in("a", train::ExistingRun::resume)); },
                 testing::ThrowsMessage<InvalidArgument>(testing::HasSubstr(
                     fmt::format("made with draws version 1, this program has {}", kDrawsVersion))));
   };
@@ -492,7 +491,7 @@ TEST_F(Runs, RefuseToResumeWithOtherDraws) {
   });
   refuse();
   // Neither is a finished run without checkpoints taken for one of these draws.
-  run(in("a", train::RunFolder::Existing::overwrite));
+  run(in("a", train::ExistingRun::overwrite));
   for (const fs::path& path : checkpoints_of("a")) fs::remove(path);
   for (const char* name : {"recipe.json", "result.json"}) {
     Json json = Json::parse(bytes_of(root_ / "a" / name));
@@ -518,7 +517,7 @@ TEST_F(Runs, RefuseToResumeWithOtherTestImages) {
   data::ImageData other = data::open_data(kData);
   other.test.pixels.front() ^= 1;
   TrainObserver silent;
-  EXPECT_THAT([&] { train(other, in("a", train::RunFolder::Existing::resume), silent); },
+  EXPECT_THAT([&] { train(other, in("a", train::ExistingRun::resume), silent); },
               testing::ThrowsMessage<InvalidArgument>(testing::HasSubstr("test data of hash")));
 }
 
@@ -526,7 +525,7 @@ TEST_F(Runs, RefuseToResumeInAnotherPrecision) {
   Stopper stopper(8);
   train(data_, in("a"), stopper);
   edit_state("a", [](Json& state) { state["precision"] = "bf16"; });
-  EXPECT_THAT([&] { run(in("a", train::RunFolder::Existing::resume)); },
+  EXPECT_THAT([&] { run(in("a", train::ExistingRun::resume)); },
               testing::ThrowsMessage<InvalidArgument>(
                   testing::HasSubstr("precision \"bf16\", this run has \"f32\"")));
 }
@@ -549,7 +548,7 @@ TEST_F(Runs, RefuseToResumeWhereTheyCannotHaveBeen) {
   for (const auto& lie : lies) {
     std::ofstream(file, std::ios::binary) << good;
     edit_state("a", [&](Json& state) { state[std::get<0>(lie)] = std::get<1>(lie); });
-    EXPECT_THAT([&] { run(in("a", train::RunFolder::Existing::resume)); },
+    EXPECT_THAT([&] { run(in("a", train::ExistingRun::resume)); },
                 testing::ThrowsMessage<IoError>(testing::HasSubstr(std::get<2>(lie))));
   }
 }
@@ -562,7 +561,7 @@ TEST_F(Runs, NoteThatTheyGoOnElsewhere) {
     state["deterministic"] = false;
   });
   Stopper patient(1000);
-  EXPECT_FALSE(train(data_, in("a", train::RunFolder::Existing::resume), patient).stopped);
+  EXPECT_FALSE(train(data_, in("a", train::ExistingRun::resume), patient).stopped);
   EXPECT_THAT(patient.notes, testing::IsSupersetOf(
                                  {testing::HasSubstr("device \"cuda\", this run has \"cpu\""),
                                   testing::HasSubstr("deterministic false, this run has true")}));
@@ -575,13 +574,13 @@ TEST_F(Runs, ResumeFromOlderCheckpoints) {
     for (const char* key : {"test_data", "precision", "device", "deterministic"}) state.erase(key);
   });
   Stopper patient(1000);
-  EXPECT_FALSE(train(data_, in("a", train::RunFolder::Existing::resume), patient).stopped);
+  EXPECT_FALSE(train(data_, in("a", train::ExistingRun::resume), patient).stopped);
   EXPECT_THAT(patient.notes, testing::ElementsAre(testing::HasSubstr("goes on from")));
 }
 
 TEST_F(Runs, AreNotShortened) {
   run(in("a"));
-  TrainOptions shorter = in("a", train::RunFolder::Existing::resume);
+  TrainOptions shorter = in("a", train::ExistingRun::resume);
   shorter.recipe.epochs = 2;
   EXPECT_THROW(run(shorter), InvalidArgument);
   EXPECT_EQ(train::read_result(root_ / "a" / "result.json").metrics.size(), 3);
@@ -594,7 +593,7 @@ TEST_F(Runs, AreNotShortened) {
 
 TEST_F(Runs, ThatGoOnHaveNoResultYet) {
   run(in("a"));
-  TrainOptions longer = in("a", train::RunFolder::Existing::resume);
+  TrainOptions longer = in("a", train::ExistingRun::resume);
   longer.recipe.epochs = 5;
   Stopper stopper(1);
   EXPECT_TRUE(train(data_, longer, stopper).stopped);
@@ -618,7 +617,7 @@ TEST_F(Runs, StopBetweenEpochsOfOneUpdate) {
     EXPECT_TRUE(stopped.stopped);
     EXPECT_EQ(stopped.metrics.size(), 1);
     run(in(name + "whole"));
-    run(in(name, train::RunFolder::Existing::resume));
+    run(in(name, train::ExistingRun::resume));
     EXPECT_EQ(result(root_ / name), result(root_ / (name + "whole")));
   }
 }

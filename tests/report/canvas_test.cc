@@ -1,4 +1,4 @@
-#include "medley/report/canvas.h"
+#include "report/canvas.h"
 
 #include <cmath>
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "medley/data/synthetic.h"
+#include "medley/data/dataset.h"
 #include "medley/error.h"
 
 namespace medley::report {

@@ -1,4 +1,4 @@
-#include "medley/report/chart.h"
+#include "medley/report/charts.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -9,8 +9,8 @@
 #include <gtest/gtest.h>
 
 #include "medley/error.h"
-#include "medley/report/theory_figures.h"
 #include "report/figure_frame.h"
+#include "report/theory_figures.h"
 
 namespace medley::report {
 namespace {

@@ -1,4 +1,4 @@
-#include "medley/report/contact_sheet.h"
+#include "medley/report/pictures.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "medley/data/synthetic.h"
+#include "medley/data/dataset.h"
 #include "medley/error.h"
 #include "report/sheet_cell.h"
 

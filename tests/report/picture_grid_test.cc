@@ -1,4 +1,4 @@
-#include "medley/report/picture_grid.h"
+#include "medley/report/pictures.h"
 
 #include <gtest/gtest.h>
 

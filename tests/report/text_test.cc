@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "medley/report/canvas.h"
+#include "report/canvas.h"
 #include "report/font.h"
 
 namespace medley::report {

@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "medley/error.h"
-#include "medley/theory/nmixup.h"
+#include "medley/theory/loss.h"
 
 namespace medley::theory {
 namespace {

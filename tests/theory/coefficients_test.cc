@@ -12,7 +12,7 @@
 
 #include "medley/error.h"
 #include "medley/gaussian_design.h"
-#include "medley/theory/beta_law.h"
+#include "moments/beta_law.h"
 #include "moments/box_moments.h"
 #include "theory/enumeration.h"
 #include "theory/options.h"

@@ -8,7 +8,6 @@
 
 #include "medley/error.h"
 #include "medley/theory/coefficients.h"
-#include "medley/theory/monte_carlo.h"
 
 namespace medley::theory {
 namespace {

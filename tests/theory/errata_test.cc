@@ -1,4 +1,4 @@
-#include "medley/theory/errata.h"
+#include "theory/errata/errata.h"
 
 #include <cmath>
 #include <cstdlib>

@@ -8,8 +8,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "medley/theory/beta_law.h"
 #include "medley/theory/coefficients.h"
+#include "moments/beta_law.h"
 
 namespace medley::theory {
 namespace {

@@ -1,4 +1,4 @@
-#include "medley/theory/grad_prod.h"
+#include "medley/theory/loss.h"
 
 #include <algorithm>
 #include <cmath>
@@ -12,6 +12,7 @@
 
 #include "medley/error.h"
 #include "medley/random.h"
+#include "theory/grad_prod_loops.h"
 
 namespace medley::theory {
 namespace {

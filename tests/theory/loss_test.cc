@@ -10,8 +10,9 @@
 
 #include "medley/error.h"
 #include "medley/random.h"
-#include "medley/theory/beta_law.h"
+#include "moments/beta_law.h"
 #include "plan/box.h"
+#include "theory/check_loss.h"
 #include "theory/options.h"
 
 namespace medley::theory {

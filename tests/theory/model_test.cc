@@ -1,4 +1,4 @@
-#include "medley/theory/model.h"
+#include "medley/theory/loss.h"
 
 #include <cmath>
 #include <fstream>

@@ -15,9 +15,9 @@
 #include <unistd.h>
 
 #include "data/file.h"
-#include "medley/train/run_folder.h"
 #include "train/checkpoint.h"
 #include "train/growing_file.h"
+#include "train/run_folder.h"
 
 namespace {
 
@@ -140,7 +140,7 @@ TEST_F(Interrupted, FilesAreWrittenAllTheSame) {
 
 TEST_F(Interrupted, RunsAreBegunAndReplacedAllTheSame) {
   const std::vector<RunFile> files = {{"recipe.json", "{}"}};
-  for (const auto existing : {RunFolder::Existing::refuse, RunFolder::Existing::overwrite}) {
+  for (const auto existing : {ExistingRun::refuse, ExistingRun::overwrite}) {
     RunFolder run(folder_, existing);
     run.start(files);
     const CheckpointFolder checkpoints(folder_);

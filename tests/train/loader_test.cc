@@ -17,8 +17,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "medley/data/dataset.h"
 #include "medley/data/image.h"
-#include "medley/data/synthetic.h"
 #include "medley/error.h"
 
 namespace medley::train {

@@ -1,4 +1,4 @@
-#include "medley/train/result_document.h"
+#include "train/result_document.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "medley/train/result_table.h"
+#include "medley/train/result.h"
 
 #include <cmath>
 #include <filesystem>
@@ -10,6 +10,7 @@
 
 #include "medley/error.h"
 #include "train/made_up_results.h"
+#include "train/run_folder.h"
 
 namespace medley::train {
 namespace {
@@ -232,7 +233,7 @@ TEST_F(ResultFolders, HoldFilesOrRuns) {
   fs::create_directories(path_ / "empty");
   write_result(path_ / "x.json", made_up_result("wrn28-2", "none", 1, 73));
   write_result(path_ / "runs/a/result.json", made_up_result("wrn28-2", "hmix", 1, 73));
-  RunFolder unfinished(path_ / "runs/b", RunFolder::Existing::resume);
+  RunFolder unfinished(path_ / "runs/b", ExistingRun::resume);
   unfinished.start({{"recipe.json", "{}"}});
   EXPECT_EQ(read(".").results.size(), 1);
   EXPECT_EQ(read("x.json").results.size(), 1);

@@ -1,4 +1,4 @@
-#include "medley/train/run_folder.h"
+#include "train/run_folder.h"
 
 #include <csignal>
 #include <filesystem>
@@ -47,7 +47,7 @@ std::string content(const fs::path& file) {
 }
 
 TEST_F(RunFolders, HoldMetricsAsLinesAndEvents) {
-  RunFolder folder(path_, RunFolder::Existing::refuse);
+  RunFolder folder(path_, ExistingRun::refuse);
   folder.start(kHead);
   folder.write_metrics(two_epochs());
   std::vector<EpochMetrics> back = read_metrics(folder.file("metrics.jsonl"));
@@ -60,7 +60,7 @@ TEST_F(RunFolders, HoldMetricsAsLinesAndEvents) {
 
 TEST_F(RunFolders, AddToTheirMetrics) {
   const std::vector<EpochMetrics> all = two_epochs();
-  RunFolder folder(path_, RunFolder::Existing::refuse);
+  RunFolder folder(path_, ExistingRun::refuse);
   folder.start(kHead);
   folder.write_metrics({});
   // Others keep them open.
@@ -80,7 +80,7 @@ TEST_F(RunFolders, AddToTheirMetrics) {
 
 TEST_F(RunFolders, MendMetricsThatACrashLeft) {
   const std::vector<EpochMetrics> all = two_epochs();
-  RunFolder folder(path_, RunFolder::Existing::refuse);
+  RunFolder folder(path_, ExistingRun::refuse);
   folder.start(kHead);
   const std::vector<std::string> names = {"metrics.jsonl", "events.out.tfevents.0.medley"};
   folder.write_metrics(all);
@@ -119,7 +119,7 @@ TEST_F(RunFolders, MendMetricsThatACrashLeft) {
 }
 
 TEST_F(RunFolders, SayWhatIsWrongWithMetrics) {
-  RunFolder folder(path_, RunFolder::Existing::refuse);
+  RunFolder folder(path_, ExistingRun::refuse);
   folder.start(kHead);
   folder.write("metrics.jsonl", metrics_line(two_epochs()[0]) + "\n{\"epoch\": 2e152}\n");
   const std::string file = folder.file("metrics.jsonl").string();
@@ -135,12 +135,12 @@ TEST_F(RunFolders, SayWhatIsWrongWithMetrics) {
 
 TEST_F(RunFolders, AreNotReplacedByAccident) {
   {
-    RunFolder first(path_, RunFolder::Existing::refuse);
+    RunFolder first(path_, ExistingRun::refuse);
     EXPECT_FALSE(fs::exists(path_));
     first.start(kHead);
   }
-  EXPECT_THROW(RunFolder(path_, RunFolder::Existing::refuse), InvalidArgument);
-  RunFolder(path_, RunFolder::Existing::resume).go_on(kHead);
+  EXPECT_THROW(RunFolder(path_, ExistingRun::refuse), InvalidArgument);
+  RunFolder(path_, ExistingRun::resume).go_on(kHead);
   EXPECT_TRUE(fs::exists(path_ / "recipe.json"));
   const auto mine = {"notes.txt", "film.part", "checkpoint-old.medley", ".part", "recipe.json.old"};
   for (const char* name : mine) std::ofstream(path_ / name) << "mine";
@@ -148,7 +148,7 @@ TEST_F(RunFolders, AreNotReplacedByAccident) {
                           ".medley-17-0.tmp", "batch.png", "weights.safetensors"}) {
     std::ofstream(path_ / old) << "old";
   }
-  RunFolder again(path_, RunFolder::Existing::overwrite);
+  RunFolder again(path_, ExistingRun::overwrite);
   EXPECT_TRUE(fs::exists(path_ / "batch.png"));
   again.start({{"recipe.json", "new"}});
   EXPECT_EQ(content(path_ / "recipe.json"), "new");
@@ -160,23 +160,23 @@ TEST_F(RunFolders, AreNotReplacedByAccident) {
 }
 
 TEST_F(RunFolders, AreWholeAsLongAsTheNewRunHasWrittenNothing) {
-  RunFolder(path_, RunFolder::Existing::refuse).start(kHead);
+  RunFolder(path_, ExistingRun::refuse).start(kHead);
   const auto old = {"result.json", "weights.safetensors", "checkpoint-0000000007.medley"};
   for (const char* name : old) std::ofstream(path_ / name) << "old";
   fs::create_directory(path_ / "recipe.json.part");  // in the way of the new one
-  RunFolder again(path_, RunFolder::Existing::overwrite);
+  RunFolder again(path_, ExistingRun::overwrite);
   EXPECT_THROW(again.start({{"recipe.json", "new"}}), IoError);
   EXPECT_EQ(content(path_ / "recipe.json"), "{}");
   for (const char* name : old) EXPECT_EQ(content(path_ / name), "old");
 }
 
 TEST_F(RunFolders, AreSweptOfWhatKilledProcessesLeft) {
-  RunFolder(path_, RunFolder::Existing::refuse).start(kHead);
+  RunFolder(path_, ExistingRun::refuse).start(kHead);
   for (const char* left : {"checkpoint-0000000007.medley.part", ".medley-1a2b.tmp"}) {
     std::ofstream(path_ / left) << "half";
   }
   std::ofstream(path_ / "checkpoint-0000000007.medley") << "whole";
-  RunFolder folder(path_, RunFolder::Existing::resume);
+  RunFolder folder(path_, ExistingRun::resume);
   folder.go_on(kHead);
   EXPECT_FALSE(fs::exists(path_ / "checkpoint-0000000007.medley.part"));
   EXPECT_FALSE(fs::exists(path_ / ".medley-1a2b.tmp"));
@@ -188,7 +188,7 @@ TEST_F(RunFolders, MayHoldAFileOfAnyName) {
   for (const char* name : {".part", ".part.part", ".tmp", "checkpoint-.medley.part"}) {
     std::ofstream(path_ / name) << "mine";
   }
-  RunFolder folder(path_, RunFolder::Existing::refuse);
+  RunFolder folder(path_, ExistingRun::refuse);
   folder.start(kHead);
   EXPECT_EQ(content(path_ / ".part"), "mine");
 }
@@ -196,7 +196,7 @@ TEST_F(RunFolders, MayHoldAFileOfAnyName) {
 TEST_F(RunFolders, ThatCannotBeReadAreNotEmpty) {
   fs::create_directories(path_);
   fs::create_directory_symlink("loop", path_ / "loop");
-  EXPECT_THAT([&] { RunFolder(path_ / "loop", RunFolder::Existing::refuse); },
+  EXPECT_THAT([&] { RunFolder(path_ / "loop", ExistingRun::refuse); },
               testing::ThrowsMessage<IoError>(testing::HasSubstr("cannot read folder")));
   EXPECT_THROW((void)list_folder(path_ / "loop"), IoError);
   EXPECT_THROW((void)CheckpointFolder(path_ / "loop").files(), IoError);
@@ -208,7 +208,7 @@ TEST_F(RunFolders, ThatCannotBeReadAreNotEmpty) {
   const rlimit none{0, before.rlim_max};
   setrlimit(RLIMIT_NOFILE, &none);
   EXPECT_THROW((void)list_folder(path_), IoError);
-  EXPECT_THROW(RunFolder(path_, RunFolder::Existing::refuse), IoError);
+  EXPECT_THROW(RunFolder(path_, ExistingRun::refuse), IoError);
   setrlimit(RLIMIT_NOFILE, &before);
 }
 
@@ -226,7 +226,7 @@ int without_rights(const Do& something) {
 }
 
 TEST_F(RunFolders, ThatMayNotBeReadKeepTheirRun) {
-  RunFolder(path_, RunFolder::Existing::refuse).start(kHead);
+  RunFolder(path_, ExistingRun::refuse).start(kHead);
   for (const char* name : {"result.json", "weights.safetensors"}) {
     std::ofstream(path_ / name) << "old";
   }
@@ -237,8 +237,7 @@ TEST_F(RunFolders, ThatMayNotBeReadKeepTheirRun) {
     ASSERT_EQ(chown(path_.c_str(), 65534, 65534), 0);
   }
   fs::permissions(path_, fs::perms::owner_write | fs::perms::owner_exec);
-  for (const auto existing :
-       {RunFolder::Existing::refuse, RunFolder::Existing::resume, RunFolder::Existing::overwrite}) {
+  for (const auto existing : {ExistingRun::refuse, ExistingRun::resume, ExistingRun::overwrite}) {
     EXPECT_EQ(without_rights([&] {
                 try {
                   RunFolder(path_, existing).start({{"recipe.json", "new"}});
@@ -260,25 +259,24 @@ TEST_F(RunFolders, AreOfOneRunAtATime) {
   const auto in_use = testing::ThrowsMessage<IoError>(testing::MatchesRegex(
       path_.string() + " is in use by process " + std::to_string(getpid()) + " on host [^ ]+"));
   {
-    RunFolder first(path_, RunFolder::Existing::refuse);
-    RunFolder late(path_, RunFolder::Existing::refuse);
+    RunFolder first(path_, ExistingRun::refuse);
+    RunFolder late(path_, ExistingRun::refuse);
     first.start(kHead);
     EXPECT_THAT([&] { late.start(kHead); }, in_use);
-    for (const auto existing : {RunFolder::Existing::refuse, RunFolder::Existing::resume,
-                                RunFolder::Existing::overwrite}) {
+    for (const auto existing : {ExistingRun::refuse, ExistingRun::resume, ExistingRun::overwrite}) {
       EXPECT_THAT([&] { RunFolder(path_, existing); }, in_use);
     }
   }
   EXPECT_FALSE(fs::exists(path_ / ".lock"));
   // What a killed one leaves holds nothing.
   std::ofstream(path_ / ".lock") << "process 1 on host nowhere\n";
-  RunFolder next(path_, RunFolder::Existing::resume);
+  RunFolder next(path_, ExistingRun::resume);
   EXPECT_TRUE(next.lock_problem().empty());
 }
 
 TEST_F(RunFolders, ThatAnotherBeganMeanwhileAreRefused) {
-  RunFolder late(path_, RunFolder::Existing::resume);
-  RunFolder(path_, RunFolder::Existing::refuse).start(kHead);
+  RunFolder late(path_, ExistingRun::resume);
+  RunFolder(path_, ExistingRun::refuse).start(kHead);
   EXPECT_THAT(
       [&] {
         late.start({{"recipe.json", "new"}});
@@ -292,19 +290,19 @@ TEST_F(RunFolders, OfAKilledProcessAreFree) {
   ASSERT_EQ(pipe(ready), 0);
   const pid_t child = fork();
   if (child == 0) {
-    RunFolder holder(path_, RunFolder::Existing::refuse);
+    RunFolder holder(path_, ExistingRun::refuse);
     holder.start(kHead);
     if (write(ready[1], "x", 1) != 1) _exit(1);
     for (;;) pause();
   }
   char byte;
   ASSERT_EQ(read(ready[0], &byte, 1), 1);
-  EXPECT_THAT([&] { RunFolder(path_, RunFolder::Existing::resume); },
+  EXPECT_THAT([&] { RunFolder(path_, ExistingRun::resume); },
               testing::ThrowsMessage<IoError>(
                   testing::HasSubstr("process " + std::to_string(child) + " on host ")));
   kill(child, SIGKILL);
   waitpid(child, nullptr, 0);
-  EXPECT_NO_THROW(RunFolder(path_, RunFolder::Existing::resume));
+  EXPECT_NO_THROW(RunFolder(path_, ExistingRun::resume));
   close(ready[0]);
   close(ready[1]);
 }
@@ -313,11 +311,11 @@ TEST_F(RunFolders, AreLockedThroughNoLinkOrPipe) {
   fs::create_directories(path_);
   std::ofstream(path_ / "other") << "mine";
   fs::create_symlink("other", path_ / ".lock");
-  EXPECT_THROW(RunFolder(path_, RunFolder::Existing::refuse), IoError);
+  EXPECT_THROW(RunFolder(path_, ExistingRun::refuse), IoError);
   EXPECT_EQ(content(path_ / "other"), "mine");
   fs::remove(path_ / ".lock");
   ASSERT_EQ(mkfifo((path_ / ".lock").c_str(), 0600), 0);
-  EXPECT_THAT([&] { RunFolder(path_, RunFolder::Existing::refuse); },
+  EXPECT_THAT([&] { RunFolder(path_, ExistingRun::refuse); },
               testing::ThrowsMessage<IoError>(testing::HasSubstr("is not a regular file")));
 }
 

@@ -1,4 +1,4 @@
-#include "medley/train/run_record.h"
+#include "train/run_record.h"
 
 #include <filesystem>
 #include <fstream>

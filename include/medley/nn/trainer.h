@@ -11,10 +11,18 @@
 
 #include "medley/data/dataset.h"
 #include "medley/train/recipe.h"
-#include "medley/train/run_folder.h"
-#include "medley/train/run_record.h"
+#include "medley/train/result.h"
 
 namespace medley::nn {
+
+/// The networks that can be trained, smallest first.
+[[nodiscard]] std::vector<std::string_view> model_names();
+
+/// Throws InvalidArgument for an unknown network, with the one that was likely meant, or all.
+void check_model(const std::string& name);
+
+/// Number of trainable parameters. Throws InvalidArgument as check_model does.
+[[nodiscard]] std::int64_t parameter_count(const std::string& model, std::int64_t classes);
 
 enum class Device : std::uint8_t { cpu, cuda };
 
@@ -33,7 +41,7 @@ struct TrainOptions {
   int threads = 0;  ///< 0: all cores
   std::filesystem::path out;
   std::filesystem::path weights;  ///< safetensors to start from; empty: drawn from the seed
-  train::RunFolder::Existing existing = train::RunFolder::Existing::refuse;
+  train::ExistingRun existing = train::ExistingRun::refuse;
   std::int64_t checkpoint_epochs = 1;  ///< a checkpoint after so many epochs …
   double checkpoint_minutes = 10;      ///< … and after so many minutes
   Device device = Device::cpu;

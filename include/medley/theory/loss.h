@@ -1,11 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
+#include "medley/policy.h"
 #include "medley/theory/coefficients.h"
 #include "medley/theory/enumerate_masks.h"
+#include "medley/types.h"
 
 namespace medley::theory {
 
@@ -19,9 +22,6 @@ struct Samples {
     return x.subspan(static_cast<std::size_t>(i * dimension), static_cast<std::size_t>(dimension));
   }
 };
-
-/// Throws InvalidArgument unless the numbers fit the counts and are finite.
-void check_samples(const Samples& samples);
 
 /// The expansion of the mixed loss to second order: the plain loss and what mixing adds to it.
 struct LossTerms {
@@ -73,5 +73,115 @@ struct Glm {
 [[nodiscard]] double exact_loss(const Glm& model, const Samples& samples, std::span<const double> y,
                                 std::span<const WeightedMask> masks,
                                 std::span<double> gradient = {});
+
+/// Your model, as the expansion of its loss sees it: K scores (logits) of an input of d numbers,
+/// and their derivatives along a direction. Must be safe to call from one thread at a time.
+class Model {
+ public:
+  virtual ~Model() = default;
+  [[nodiscard]] virtual std::int64_t inputs() const = 0;
+  [[nodiscard]] virtual std::int64_t classes() const = 0;
+
+  /// f(x), K values.
+  virtual void value(std::span<const double> x, std::span<double> scores) const = 0;
+  /// The derivative of f along u: J u, K values. The default takes central differences of `value`.
+  virtual void jvp(std::span<const double> x, std::span<const double> u,
+                   std::span<double> scores) const;
+  /// u^T (Hessian of f_c) u for every class. The default takes central differences of `value`.
+  virtual void hvp(std::span<const double> x, std::span<const double> u,
+                   std::span<double> scores) const;
+};
+
+/// Labels: m x K rows that sum to 1. The loss is logsumexp(f) - y^T f.
+/// The mixed loss over all ordered pairs and every mask of the list; masks have a weight per
+/// coordinate. m^2 * masks evaluations of the model.
+[[nodiscard]] double exact_loss(const Model& model, const Samples& samples,
+                                std::span<const double> labels,
+                                std::span<const WeightedMask> masks);
+
+/// The expansion, exact in data and masks: both branches of every mask for every pair.
+[[nodiscard]] LossTerms approximate_loss(const Model& model, const Samples& samples,
+                                         std::span<const double> labels,
+                                         std::span<const WeightedMask> masks);
+
+struct LossEstimate {
+  LossTerms terms;
+  LossTerms errors;  ///< standard errors; `plain` is exact
+};
+
+/// The expansion for a policy on images of `size`, for networks: `draws` masks of the sampler, each
+/// with a sample and a partner drawn from all samples, both branches weighted with the label.
+/// Inputs are images, channel after channel: d = channels * height * width.
+[[nodiscard]] LossEstimate estimate_loss(const Model& model, const Samples& samples,
+                                         std::span<const double> labels, const MixPolicy& policy,
+                                         ImageSize size, std::int64_t draws, std::uint64_t seed);
+
+/// Repeats the weights of every mask for `channels` channels.
+[[nodiscard]] std::vector<WeightedMask> for_channels(std::vector<WeightedMask> masks,
+                                                     std::int32_t channels);
+
+/// Moments of the weights of n-Mixup, (l_1 .. l_n) ~ Dirichlet(alpha), after the sample whose label
+/// is kept was put first (its law is size-biased).
+struct NMixupMoments {
+  double others = 0;          ///< E[1 - l_1]
+  double others_squares = 0;  ///< E[sum over j >= 2 of l_j^2]
+  double others_squared = 0;  ///< E[(1 - l_1)^2]
+};
+
+/// In closed form; at least two alphas, all > 0.
+[[nodiscard]] NMixupMoments nmixup_moments(std::span<const double> alpha);
+
+/// The expansion of the n-Mixup loss of a generalised linear model; R3 is 0.
+[[nodiscard]] LossTerms nmixup_loss(const Glm& model, const Samples& samples,
+                                    std::span<const double> y, std::span<const double> alpha);
+
+/// The n-Mixup loss itself: all m^n tuples, weights by stick breaking and quadrature with `nodes`
+/// points per stick: for tiny data.
+[[nodiscard]] double nmixup_exact_loss(const Glm& model, const Samples& samples,
+                                       std::span<const double> y, std::span<const double> alpha,
+                                       int nodes = 24);
+
+/// How the channels of a gradient become one magnitude per pixel.
+enum class Magnitude : std::uint8_t {
+  euclidean,   ///< root of the sum of squares
+  absolute,    ///< sum of absolute values
+  signed_sum,  ///< absolute value of the sum
+  each,        ///< a map per channel, of absolute values, and their maximum
+};
+
+/// What is divided by its sum: the gradient magnitudes, the finished map, or nothing.
+enum class Normalise : std::uint8_t { gradient, map, none };
+
+struct GradProdOptions {
+  Magnitude magnitude = Magnitude::euclidean;
+  Normalise normalise = Normalise::gradient;
+};
+
+/// PartialGradProd of a gradient field (channels x height x width): for every displacement p the
+/// greatest product g_v g_(v+p) of magnitudes. Row-major over dy = 1-height .. height-1 and dx =
+/// 1-width .. width-1; symmetric. Exact: products that cannot be the greatest are skipped by bounds
+/// that hold, never by sampling. Throws InvalidArgument if the field does not fit or is not finite.
+[[nodiscard]] std::vector<double> partial_grad_prod(std::span<const double> gradient,
+                                                    std::int32_t channels, ImageSize size,
+                                                    const GradProdOptions& options = {});
+
+/// Elementwise maximum and mean of that map over the images of a data set.
+class GradProdSummary {
+ public:
+  explicit GradProdSummary(ImageSize size, GradProdOptions options = {});
+
+  void add(std::span<const double> gradient, std::int32_t channels);
+
+  [[nodiscard]] std::int64_t images() const noexcept { return images_; }
+  [[nodiscard]] const std::vector<double>& maximum() const noexcept { return maximum_; }
+  [[nodiscard]] std::vector<double> mean() const;
+
+ private:
+  ImageSize size_;
+  GradProdOptions options_;
+  std::int64_t images_ = 0;
+  std::vector<double> maximum_;
+  std::vector<double> sum_;
+};
 
 }  // namespace medley::theory

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "medley/report/chart.h"
+#include "medley/report/charts.h"
 
 namespace medley::cli {
 namespace {

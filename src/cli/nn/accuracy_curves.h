@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "medley/data/image.h"
-#include "medley/train/result_table.h"
+#include "medley/train/result.h"
 
 namespace medley::cli {
 

@@ -20,8 +20,8 @@
 #include "medley/data/image.h"
 #include "medley/error.h"
 #include "medley/nn/evaluate.h"
-#include "medley/report/confusion.h"
-#include "medley/report/picture_grid.h"
+#include "medley/report/charts.h"
+#include "medley/report/pictures.h"
 
 namespace medley::cli {
 namespace {

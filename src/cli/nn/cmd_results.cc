@@ -20,9 +20,9 @@
 #include "cli/staged_output.h"
 #include "cli/topics.h"
 #include "medley/error.h"
-#include "medley/train/result_document.h"
-#include "medley/train/result_export.h"
-#include "medley/train/result_table.h"
+#include "medley/train/result.h"
+#include "train/result_document.h"
+#include "train/result_export.h"
 
 namespace medley::cli {
 namespace {

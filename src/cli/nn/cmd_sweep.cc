@@ -24,9 +24,8 @@
 #include "cli/staged_output.h"
 #include "medley/data/image.h"
 #include "medley/error.h"
-#include "medley/nn/models.h"
 #include "medley/nn/trainer.h"
-#include "medley/train/result_table.h"
+#include "medley/train/result.h"
 
 namespace medley::cli {
 namespace {

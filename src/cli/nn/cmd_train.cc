@@ -18,6 +18,7 @@
 #include "cli/output_options.h"
 #include "cli/run_program.h"
 #include "medley/error.h"
+#include "train/run_record.h"
 
 namespace medley::cli {
 namespace {
@@ -95,8 +96,8 @@ int run(TrainCommand& command) {
         "weights.safetensors, and --resume goes on from checkpoints",
         command.weights));
   }
-  const train::RunFolder::Existing existing = command.checkpoints.existing();
-  if (existing == train::RunFolder::Existing::resume) take_from_folder(command);
+  const train::ExistingRun existing = command.checkpoints.existing();
+  if (existing == train::ExistingRun::resume) take_from_folder(command);
   nn::TrainOptions options;
   options.device = command.data.device();
   command.engine.apply_to(options);

@@ -67,8 +67,9 @@ void train(std::size_t number, GridRun& run, const GridOptions& grid, const data
   options.seed = run.seed;
   const std::string prefix = run.model.empty() ? "" : run.model + "-";
   options.out /= fmt::format("{}{}-seed{}", prefix, run.method, run.seed);
-  using Existing = train::RunFolder::Existing;
-  options.existing = std::filesystem::exists(options.out) ? Existing::resume : Existing::refuse;
+  using train::ExistingRun;
+  options.existing =
+      std::filesystem::exists(options.out) ? ExistingRun::resume : ExistingRun::refuse;
   const std::string label = label_of(run);
   RunConsole console(number, label, grid, progress, stop);
   const nn::TrainResult result = nn::train(data, options, console);

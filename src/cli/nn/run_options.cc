@@ -11,7 +11,7 @@
 #include "cli/options.h"
 #include "cli/output_options.h"
 #include "medley/error.h"
-#include "medley/nn/models.h"
+#include "medley/nn/trainer.h"
 #include "medley/policy.h"
 
 namespace medley::cli {
@@ -224,11 +224,11 @@ void CheckpointOptions::add_to(CLI::App& app) {
   app.add_flag("--overwrite", overwrite, "replace what the folder holds")->group("Checkpoints");
 }
 
-train::RunFolder::Existing CheckpointOptions::existing() const {
+train::ExistingRun CheckpointOptions::existing() const {
   if (resume && overwrite) throw InvalidArgument("--resume and --overwrite exclude each other");
-  return resume      ? train::RunFolder::Existing::resume
-         : overwrite ? train::RunFolder::Existing::overwrite
-                     : train::RunFolder::Existing::refuse;
+  return resume      ? train::ExistingRun::resume
+         : overwrite ? train::ExistingRun::overwrite
+                     : train::ExistingRun::refuse;
 }
 
 }  // namespace medley::cli

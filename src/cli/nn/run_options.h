@@ -14,7 +14,7 @@
 #include "cli/method_flags.h"
 #include "medley/nn/trainer.h"
 #include "medley/train/recipe.h"
-#include "medley/train/result_table.h"
+#include "medley/train/result.h"
 
 namespace medley::cli {
 
@@ -101,7 +101,7 @@ struct CheckpointOptions {
   bool overwrite = false;
 
   void add_to(CLI::App& app);
-  [[nodiscard]] train::RunFolder::Existing existing() const;
+  [[nodiscard]] train::ExistingRun existing() const;
 };
 
 }  // namespace medley::cli

@@ -8,6 +8,7 @@
 #include "cli/console.h"
 #include "cli/interrupt.h"
 #include "medley/error.h"
+#include "train/run_folder.h"
 
 namespace medley::cli {
 

@@ -20,11 +20,10 @@
 #include "cli/theory/theory.h"
 #include "medley/data/image.h"
 #include "medley/error.h"
-#include "medley/report/theory_figures.h"
 #include "medley/theory/coefficients.h"
-#include "medley/theory/monte_carlo.h"
 #include "moments/with_these_options.h"
 #include "options/option_json.h"
+#include "report/theory_figures.h"
 
 namespace medley::cli {
 namespace {

@@ -15,9 +15,9 @@
 #include "core/json.h"
 #include "medley/data/image.h"
 #include "medley/error.h"
-#include "medley/report/theory_figures.h"
+#include "medley/theory/coefficients.h"
 #include "medley/theory/design.h"
-#include "medley/theory/monte_carlo.h"
+#include "report/theory_figures.h"
 
 namespace medley::cli {
 namespace {

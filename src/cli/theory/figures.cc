@@ -12,7 +12,7 @@
 #include "cli/staged_output.h"
 #include "cli/theory/theory.h"
 #include "medley/data/image.h"
-#include "medley/report/theory_figures.h"
+#include "report/theory_figures.h"
 
 namespace medley::cli {
 namespace {

@@ -14,8 +14,8 @@
 #include "cli/theory/theory.h"
 #include "medley/data/image.h"
 #include "medley/error.h"
-#include "medley/report/theory_figures.h"
 #include "medley/theory/two_moons.h"
+#include "report/theory_figures.h"
 
 namespace medley::cli {
 namespace {

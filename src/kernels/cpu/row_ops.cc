@@ -210,7 +210,8 @@ HWY_AFTER_NAMESPACE();
 #include <fmt/format.h>
 
 #include "core/check.h"
-#include "medley/backend.h"
+#include "kernels/simd_target.h"
+#include "medley/mix.h"
 
 namespace medley {
 

@@ -3,10 +3,10 @@
 #include <span>
 #include <vector>
 
-#include "medley/theory/beta_law.h"
 #include "medley/theory/bounds.h"
 #include "medley/theory/coefficients.h"
 #include "medley/theory/loss.h"
+#include "moments/beta_law.h"
 #include "theory/errata/numbers.h"
 
 namespace medley::theory::errata_numbers {

@@ -5,11 +5,10 @@
 
 #include <Eigen/Dense>
 
-#include "medley/theory/beta_law.h"
 #include "medley/theory/coefficients.h"
 #include "medley/theory/loss.h"
-#include "medley/theory/nmixup.h"
 #include "medley/theory/two_moons.h"
+#include "moments/beta_law.h"
 #include "theory/errata/numbers.h"
 
 namespace medley::theory::errata_numbers {

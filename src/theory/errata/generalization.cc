@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "medley/random.h"
-#include "medley/theory/beta_law.h"
 #include "medley/theory/bounds.h"
+#include "moments/beta_law.h"
 #include "theory/errata/numbers.h"
 
 namespace medley::theory::errata_numbers {

@@ -10,7 +10,6 @@
 #include "medley/sampler.h"
 #include "medley/theory/coefficients.h"
 #include "medley/theory/design.h"
-#include "medley/theory/monte_carlo.h"
 #include "theory/errata/numbers.h"
 
 namespace medley::theory::errata_numbers {

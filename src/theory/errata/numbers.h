@@ -6,7 +6,7 @@
 
 #include "medley/policy.h"
 #include "medley/theory/enumerate_masks.h"
-#include "medley/theory/errata.h"
+#include "theory/errata/errata.h"
 
 // The numbers of the errata, one function an erratum.
 namespace medley::theory::errata_numbers {

@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "medley/theory/beta_law.h"
 #include "medley/theory/coefficients.h"
+#include "moments/beta_law.h"
 #include "theory/errata/numbers.h"
 
 namespace medley::theory::errata_numbers {

@@ -1,6 +1,6 @@
 #include <string>
 
-#include <medley/nn/models.h>
+#include <medley/nn/trainer.h>
 
 int main() {
   const auto names = medley::nn::model_names();

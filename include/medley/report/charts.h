@@ -1,17 +1,31 @@
 #pragma once
 
+#include <cstdint>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "medley/data/image.h"
-#include "medley/report/canvas.h"
 #include "medley/types.h"
 
 namespace medley::report {
 
-/// Colour of t in [0, 1] on an even scale from dark violet over green to yellow (viridis).
-[[nodiscard]] Rgb scale_colour(double t) noexcept;
+/// An sRGB colour.
+struct Rgb {
+  std::uint8_t r = 0;
+  std::uint8_t g = 0;
+  std::uint8_t b = 0;
+
+  friend bool operator==(const Rgb&, const Rgb&) = default;
+};
+
+/// A point of a curve, or a place on a picture, where pixel (x, y) covers the square from (x, y) to
+/// (x+1, y+1).
+struct Point {
+  double x = 0;
+  double y = 0;
+};
 
 /// One map of numbers.
 struct HeatMapPanel {
@@ -75,7 +89,11 @@ struct PictureFigure {
 
 [[nodiscard]] data::Image draw_figure(const PictureFigure& figure);
 
-/// Round numbers that divide [low, high] into about `count` steps.
-[[nodiscard]] std::vector<double> ticks(double low, double high, int count);
+/// A picture of which classes (rows) were taken for which (columns): colours are shares of a row.
+/// `counts` is classes x classes, row-major. Up to 40 classes are named, up to 20 have their
+/// percentages in the cells. Throws InvalidArgument if the numbers do not fit.
+[[nodiscard]] data::Image draw_confusion(std::span<const std::int64_t> counts,
+                                         const std::vector<std::string>& classes,
+                                         const std::string& caption);
 
 }  // namespace medley::report

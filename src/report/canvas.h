@@ -6,24 +6,10 @@
 #include <utility>
 
 #include "medley/data/image.h"
+#include "medley/report/charts.h"
 #include "medley/types.h"
 
 namespace medley::report {
-
-/// An sRGB colour.
-struct Rgb {
-  std::uint8_t r = 0;
-  std::uint8_t g = 0;
-  std::uint8_t b = 0;
-
-  friend bool operator==(const Rgb&, const Rgb&) = default;
-};
-
-/// A place on a canvas. Pixel (x, y) covers the square from (x, y) to (x+1, y+1).
-struct Point {
-  double x = 0;
-  double y = 0;
-};
 
 /// The pixels x .. x+width-1, y .. y+height-1.
 struct Rect {

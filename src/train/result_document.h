@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "medley/train/result_table.h"
+#include "medley/train/result.h"
 
 namespace medley::train {
 

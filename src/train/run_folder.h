@@ -8,30 +8,9 @@
 #include <string_view>
 #include <vector>
 
+#include "medley/train/result.h"
+
 namespace medley::train {
-
-/// Accuracies of a network, in percent.
-struct Score {
-  double test_top1 = 0;
-  double test_top5 = 0;
-  double clean_train_top1 = 0;  ///< on unmixed training images
-  std::optional<double> ema_test_top1 = {};
-
-  friend bool operator==(const Score&, const Score&) = default;
-};
-
-/// What is known after an epoch.
-struct EpochMetrics {
-  std::int64_t epoch = 0;  ///< from 1
-  double lr = 0;           ///< of the last step
-  double train_loss = 0;
-  std::optional<Score> score = {};  ///< of every `Recipe::eval_every`th epoch, and of the last
-  double seconds = 0;
-  double images_per_s = 0;
-  double wall_time = 0;  ///< seconds since 1970
-
-  friend bool operator==(const EpochMetrics&, const EpochMetrics&) = default;
-};
 
 /// One line of metrics.jsonl, without the newline and without the wall time.
 [[nodiscard]] std::string metrics_line(const EpochMetrics& metrics);
@@ -53,12 +32,10 @@ class FolderLock;
 /// pictures, weights. While this lives no other run can use it, of this process or another.
 class RunFolder {
  public:
-  enum class Existing { refuse, resume, overwrite };
-
   /// Locks the folder, if there is one, and changes nothing of a run in it. Throws InvalidArgument
   /// if it is to be refused for holding a run already, and IoError if another run uses it, or if
   /// it cannot be known what is in it.
-  RunFolder(std::filesystem::path folder, Existing existing);
+  RunFolder(std::filesystem::path folder, ExistingRun existing);
   ~RunFolder();
   RunFolder(const RunFolder&) = delete;
   RunFolder& operator=(const RunFolder&) = delete;
@@ -88,11 +65,8 @@ class RunFolder {
   void lock();
 
   std::filesystem::path folder_;
-  Existing existing_;
+  ExistingRun existing_;
   std::unique_ptr<FolderLock> lock_;
 };
-
-/// The lines of a metrics.jsonl. Throws IoError with file and line.
-[[nodiscard]] std::vector<EpochMetrics> read_metrics(const std::filesystem::path& file);
 
 }  // namespace medley::train

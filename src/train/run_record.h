@@ -7,20 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include "medley/train/result.h"
+
 namespace medley::train {
-
-/// Which data a run reads: the options of the command line.
-struct DataChoice {
-  std::string source;  ///< "cifar100:/data/cifar", as `open_data` takes it; empty if not known
-  std::optional<std::int64_t> train_images = {};  ///< of `--train-images`; none: all
-  std::optional<std::int64_t> test_images = {};
-  bool skip_broken = false;
-
-  friend bool operator==(const DataChoice&, const DataChoice&) = default;
-};
-
-/// "cifar100:/data/cifar --train-images 300"
-[[nodiscard]] std::string to_text(const DataChoice& data);
 
 /// What a run needs beside its recipe to be gone on with, and how it was begun: run.json.
 struct RunRecord {
