@@ -21,8 +21,10 @@ struct CUstream_st;  // cudaStream_t is a pointer to it
 
 namespace medley::cuda {
 
+/// A cudaStream_t.
 using Stream = CUstream_st*;
 
+/// A GPU.
 struct DeviceInfo {
   int index = 0;
   std::string name;
@@ -50,6 +52,7 @@ class DevicePlan {
   /// `steps` are plans of one size and one number of entries, over an input of `images` images.
   /// Throws InvalidArgument if they do not fit together, CudaError if the device fails.
   DevicePlan(std::span<const MixPlan> steps, std::int64_t images);
+  /// One batch.
   DevicePlan(const MixPlan& plan, std::int64_t images);
   /// One batch in the order of a stream: allocated, copied and later freed there, without waiting
   /// for the device. To be used on that stream alone, and to be destroyed before it.
@@ -70,6 +73,7 @@ class DevicePlan {
   /// are the same. Synchronises.
   void extend(std::span<const MixPlan> steps);
 
+  /// Number of batches, outputs of each, images of the input, and size of the outputs.
   [[nodiscard]] std::int64_t steps() const noexcept;
   [[nodiscard]] std::int64_t batch() const noexcept;
   [[nodiscard]] std::int64_t images() const noexcept;

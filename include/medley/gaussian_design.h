@@ -32,6 +32,7 @@ class GaussianDesign {
   /// side. The longer that is, the fewer normals a mask takes and the less it costs.
   static GaussianDesign smooth(ImageSize size, double sigma, double length, double mean);
 
+  /// Size of its masks.
   [[nodiscard]] ImageSize size() const noexcept;
   /// Mean of nu over the pixels: 1 - lam.
   [[nodiscard]] double mean() const noexcept;

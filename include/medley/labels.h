@@ -21,8 +21,10 @@ struct MixedLabels {
   std::vector<std::int64_t> classes;  ///< count x terms
   std::vector<double> weights;        ///< count x terms
 
+  /// Class of the first term, the own image, and of the second, the partner.
   [[nodiscard]] std::int64_t y_a(std::int64_t sample) const { return classes[index(sample)]; }
   [[nodiscard]] std::int64_t y_b(std::int64_t sample) const { return classes[index(sample) + 1]; }
+  /// Weight of the first term.
   [[nodiscard]] double weight(std::int64_t sample) const { return weights[index(sample)]; }
 
  private:

@@ -29,7 +29,9 @@ class MaskList;
 /// The weight that labels get: the mean of the mask that was applied, or the drawn lam.
 enum class LabelRule : std::uint8_t { realised, drawn };
 
+/// Their names.
 inline constexpr std::array<std::string_view, 2> kLabelRules = {"realised", "drawn"};
+/// The names of the rules, in order.
 [[nodiscard]] constexpr std::span<const std::string_view> enum_names(LabelRule) noexcept {
   return kLabelRules;
 }
@@ -43,6 +45,7 @@ struct LambdaDistribution {
   /// alpha, beta and lam, which may lie outside [0, 1] if `unbounded`.
   [[nodiscard]] static std::vector<OptionSpec> options(bool unbounded = false);
 
+  /// The fixed lam, or a draw.
   [[nodiscard]] double draw(const UnitRandom& random) const noexcept;
 };
 
@@ -73,6 +76,7 @@ class MaskSampler {
   /// `fields` has the fields of the units one after another.
   virtual void draw_many(std::span<const UnitRandom> units, std::span<float> fields,
                          std::span<MaskDraw> draws) const;
+  /// Whether `draw` is given a field to fill.
   [[nodiscard]] virtual bool makes_field() const { return false; }
   /// Draws that take longer than waking a thread for them: parametric masks take a tenth of a
   /// microsecond each, fields many.
@@ -94,6 +98,7 @@ struct MethodInfo {
   bool flat = false;     ///< one weight for all pixels: draws do not depend on the size
   std::vector<OptionSpec> options = {};
 
+  /// Whether the method has an option of that name.
   [[nodiscard]] bool uses(std::string_view option) const noexcept;
   /// Whether its masks depend on a lam, which can be fixed.
   [[nodiscard]] bool uses_lam() const noexcept { return uses("lam"); }
@@ -108,7 +113,9 @@ class MethodBase {
  public:
   virtual ~MethodBase() = default;
 
+  /// What is known of the method, the same for all values of its options.
   [[nodiscard]] virtual const MethodInfo& info() const = 0;
+  /// A copy whose options can be changed.
   [[nodiscard]] virtual std::shared_ptr<MethodBase> clone() const = 0;
   /// The object that the options of `info()` are fields of.
   [[nodiscard]] virtual const void* fields() const = 0;
@@ -121,10 +128,12 @@ class MethodBase {
 
   /// Whether the moments of its masks (of its effective masks) are known in closed form.
   [[nodiscard]] virtual bool has_moments(bool /*effective*/) const { return false; }
+  /// Adds the moments of its masks to the form, where it has them.
   virtual void add_moments(theory::MomentForm& /*form*/, bool /*effective*/,
                            LabelRule /*label*/) const {}
   /// Whether its masks can be listed with their probabilities.
   [[nodiscard]] virtual bool has_mask_list() const { return false; }
+  /// Adds its masks to the list, where it can.
   virtual void list_masks(theory::MaskList& /*list*/, LabelRule /*label*/) const {}
 };
 
@@ -158,28 +167,37 @@ class Method {
   Method(std::string_view name);
   Method(const char* name) : Method(std::string_view(name)) {}
   Method(const std::string& name) : Method(std::string_view(name)) {}
+  /// Throws InvalidArgument if a field has a value that it cannot have.
   template <MixMethod M>
   Method(M options) : Method(std::make_shared<TypedMethod<M>>(std::move(options))) {}
   // NOLINTEND(google-explicit-constructor)
   /// Throws InvalidArgument, too, for an option that the method does not have or a value that it
   /// does not take.
   Method(std::string_view name, std::initializer_list<Setting> settings);
+  /// The method that `base` is; it must not be null.
   explicit Method(std::shared_ptr<const MethodBase> base);
 
+  /// What is known of it, and its name.
   [[nodiscard]] const MethodInfo& info() const { return base_->info(); }
   [[nodiscard]] std::string_view name() const { return info().name; }
+  /// Whether it has an option of that name.
   [[nodiscard]] bool uses(std::string_view option) const { return info().uses(option); }
 
   /// Throws InvalidArgument if the method has no such option.
   [[nodiscard]] OptionValue get(std::string_view option) const;
+  /// Sets an option. Throws InvalidArgument for one that the method does not have, or a value that
+  /// it does not take.
   Method& set(std::string_view option, const OptionValue& value);
   /// Sets the option if the method has it, and says whether it has.
   bool set_if_used(std::string_view option, const OptionValue& value);
 
+  /// What draws its masks for images of that size. Throws InvalidArgument.
   [[nodiscard]] std::unique_ptr<MaskSampler> bind(ImageSize size, LabelRule label) const {
     return base_->bind(size, label);
   }
+  /// Images per output; 1: nothing is mixed.
   [[nodiscard]] std::int32_t sources() const { return base_->sources(); }
+  /// What it holds.
   [[nodiscard]] const MethodBase& base() const { return *base_; }
 
   /// The struct, if the method is one of that type; else null.
@@ -210,6 +228,7 @@ class Method {
 /// process. Throws InvalidArgument if the name is taken. Thread-safe.
 void register_method(std::shared_ptr<const MethodBase> defaults);
 
+/// The same for a struct, with the values of its fields as defaults.
 template <MixMethod M>
 void register_method() {
   register_method(std::make_shared<const TypedMethod<M>>(M{}));
@@ -224,6 +243,7 @@ void register_method() {
 template <MixMethod M>
 class StructSampler final : public MaskSampler {
  public:
+  /// Draws for images of that size.
   StructSampler(M method, ImageSize size) : method_(std::move(method)), size_(size) {}
 
   MaskDraw draw(const UnitRandom& random, [[maybe_unused]] std::span<float> field,
@@ -247,6 +267,7 @@ class StructSampler final : public MaskSampler {
   ImageSize size_;
 };
 
+/// A struct as a method.
 template <MixMethod M>
 class TypedMethod final : public MethodBase {
  public:
@@ -302,6 +323,7 @@ class TypedMethod final : public MethodBase {
     if constexpr (kHasMaskList) options_.list_masks(list, label);
   }
 
+  /// The struct.
   [[nodiscard]] const M& options() const noexcept { return options_; }
 
  private:

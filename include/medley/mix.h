@@ -16,6 +16,7 @@ namespace medley {
 /// mixing.
 enum class Backend : std::uint8_t { automatic, reference, cpu, cuda };
 
+/// "auto", "reference", "cpu" or "cuda".
 [[nodiscard]] std::string_view name_of(Backend backend) noexcept;
 
 /// Throws InvalidArgument for an unknown name.
@@ -32,6 +33,7 @@ struct Normalise {
   std::vector<float> mean = {};
   std::vector<float> stddev = {};
 
+  /// Whether values stay as they are.
   [[nodiscard]] bool empty() const noexcept { return mean.empty() && stddev.empty(); }
   /// For mean and deviation given for values in [0, 1] and u8 images: both times 255.
   [[nodiscard]] static Normalise of_unit_range(std::span<const float> mean,
@@ -45,6 +47,7 @@ enum class PadMode : std::uint8_t { constant, reflect };
 /// streams what would not fit in the last-level cache anyway.
 enum class Stores : std::uint8_t { automatic, cached, streaming };
 
+/// How mixing runs, and what becomes of the values.
 struct MixOptions {
   Backend backend = Backend::automatic;
   int threads = 0;  ///< 0: all cores

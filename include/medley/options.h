@@ -76,7 +76,9 @@ class OptionValue {
   }
   // NOLINTEND(google-explicit-constructor)
 
+  /// The value as one of its types.
   [[nodiscard]] const Variant& variant() const noexcept { return value_; }
+  /// Whether there is no value.
   [[nodiscard]] bool empty() const noexcept { return value_.index() == 0; }
   /// The value of that type; what it holds must be one.
   template <typename T>
@@ -90,6 +92,7 @@ class OptionValue {
   Variant value_;
 };
 
+/// Types of options.
 enum class OptionType : std::uint8_t {
   flag,
   integer,
@@ -100,8 +103,10 @@ enum class OptionType : std::uint8_t {
   masks,
   design
 };
+/// Their names.
 inline constexpr std::array<std::string_view, 8> kOptionTypes = {
     "flag", "integer", "real", "name", "text", "numbers", "masks", "design"};
+/// The names of the types, in order.
 [[nodiscard]] constexpr std::span<const std::string_view> enum_names(OptionType) noexcept {
   return kOptionTypes;
 }
@@ -113,10 +118,13 @@ struct OptionRange {
   bool above_low = false;  ///< `low` itself is not one of them
 };
 
+/// Numbers > low.
 [[nodiscard]] constexpr OptionRange above(double low) noexcept {
   return {.low = low, .above_low = true};
 }
+/// Numbers >= low.
 [[nodiscard]] constexpr OptionRange at_least(double low) noexcept { return {.low = low}; }
+/// Numbers from low to high.
 [[nodiscard]] constexpr OptionRange between(double low, double high) noexcept {
   return {low, high};
 }
@@ -175,11 +183,13 @@ void check_options(const std::vector<OptionSpec>& specs, const void* object);
 template <typename T>
 struct OptionTraits;
 
+/// Flags.
 template <>
 struct OptionTraits<bool> {
   static constexpr OptionType kType = OptionType::flag;
   static bool from(const OptionValue& value) { return value.as<bool>(); }
 };
+/// Whole numbers.
 template <std::integral Integer>
 requires(!std::same_as<Integer, bool>) struct OptionTraits<Integer> {
   static constexpr OptionType kType = OptionType::integer;
@@ -187,16 +197,19 @@ requires(!std::same_as<Integer, bool>) struct OptionTraits<Integer> {
     return static_cast<Integer>(value.as<std::int64_t>());
   }
 };
+/// Numbers.
 template <>
 struct OptionTraits<double> {
   static constexpr OptionType kType = OptionType::real;
   static double from(const OptionValue& value) { return value.as<double>(); }
 };
+/// Text.
 template <>
 struct OptionTraits<std::string> {
   static constexpr OptionType kType = OptionType::text;
   static const std::string& from(const OptionValue& value) { return value.as<std::string>(); }
 };
+/// Lists of numbers.
 template <>
 struct OptionTraits<std::vector<double>> {
   static constexpr OptionType kType = OptionType::numbers;
@@ -204,6 +217,7 @@ struct OptionTraits<std::vector<double>> {
     return value.as<std::vector<double>>();
   }
 };
+/// Masks; null without a value.
 template <>
 struct OptionTraits<std::shared_ptr<const MaskSet>> {
   static constexpr OptionType kType = OptionType::masks;
@@ -211,6 +225,7 @@ struct OptionTraits<std::shared_ptr<const MaskSet>> {
     return value.empty() ? nullptr : value.as<std::shared_ptr<const MaskSet>>();
   }
 };
+/// Designs; null without a value.
 template <>
 struct OptionTraits<std::shared_ptr<const GaussianDesign>> {
   static constexpr OptionType kType = OptionType::design;
@@ -218,6 +233,7 @@ struct OptionTraits<std::shared_ptr<const GaussianDesign>> {
     return value.empty() ? nullptr : value.as<std::shared_ptr<const GaussianDesign>>();
   }
 };
+/// Enumerators, by their names.
 template <NamedEnum Enum>
 struct OptionTraits<Enum> {
   static constexpr OptionType kType = OptionType::name;
@@ -228,6 +244,7 @@ struct OptionTraits<Enum> {
     return static_cast<Enum>(i);
   }
 };
+/// Options that may have no value.
 template <typename T>
 struct OptionTraits<std::optional<T>> {
   static constexpr OptionType kType = OptionTraits<T>::kType;

@@ -29,6 +29,7 @@ struct Source {
   bool flip = false;
   std::int32_t tiles = -1;  ///< which of `MixPlan::tile_maps`; -1: nothing is moved
 
+  /// Whether the image is shown as it is.
   [[nodiscard]] bool whole() const noexcept { return dy == 0 && dx == 0 && !flip && tiles < 0; }
   friend bool operator==(const Source&, const Source&) = default;
 };
@@ -103,6 +104,7 @@ struct OpenMask {
   friend bool operator==(const OpenMask&, const OpenMask&) = default;
 };
 
+/// The mask of an output.
 using Mask = std::variant<FlatMask, BoxMask, GaussianMask, FieldMask, GridMask, OpenMask>;
 
 /// The weights of a term's pixels where they differ.
@@ -176,6 +178,7 @@ void mask_values(const MixPlan& plan, const MixEntry& entry, std::span<double> v
 
 /// The same of the weights of a term's pixels.
 void mask_values(const MixPlan& plan, const MixTerm& term, std::span<double> values);
+/// The same of a term.
 [[nodiscard]] double mask_mean(const MixPlan& plan, const MixTerm& term);
 
 /// The plan as JSON, schema "medley.plan/2". `with_values` adds each mask as rows of numbers;

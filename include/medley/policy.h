@@ -14,11 +14,13 @@ namespace medley {
 /// Which formula a method uses where the paper and the published code differ. `calibrated` (gmix
 /// only) makes the mask mean equal lam.
 enum class Form : std::uint8_t { code, paper, calibrated };
+/// Their names.
 inline constexpr std::array<std::string_view, 3> kForms = {"code", "paper", "calibrated"};
 
 /// Where a box may lie. `clipped`: centre anywhere, cut at the border, even sides. `inside`: wholly
 /// in the image. `wrap`: runs over the border and comes in on the other side.
 enum class Placement : std::uint8_t { clipped, inside, wrap };
+/// Their names.
 inline constexpr std::array<std::string_view, 3> kPlacements = {"clipped", "inside", "wrap"};
 
 /// How many samples share one draw of lam and mask: one, the whole batch, or two. `pair`: partners
@@ -26,22 +28,27 @@ inline constexpr std::array<std::string_view, 3> kPlacements = {"clipped", "insi
 /// odd batch, or rules that a random matching cannot keep for all) shares that of its neighbour, or
 /// stays unmixed.
 enum class Mode : std::uint8_t { sample, batch, pair };
+/// Their names.
 inline constexpr std::array<std::string_view, 3> kModes = {"sample", "batch", "pair"};
 
 /// Who mixes with whom: a random permutation of the batch, the batch reversed, the next sample
 /// (position + 1), or an independent index of the data set.
 enum class Pairing : std::uint8_t { batch, reverse, roll, dataset };
+/// Their names.
 inline constexpr std::array<std::string_view, 4> kPairings = {"batch", "reverse", "roll",
                                                               "dataset"};
 
 /// Restricts partners by class; `same` and `other` need labels and pairing `batch` or `dataset`.
 enum class ClassRule : std::uint8_t { any, same, other };
+/// Their names.
 inline constexpr std::array<std::string_view, 3> kClassRules = {"any", "same", "other"};
 
 /// How resizemix samples the shrunk partner.
 enum class Interpolation : std::uint8_t { bilinear, nearest };
+/// Their names.
 inline constexpr std::array<std::string_view, 2> kInterpolations = {"bilinear", "nearest"};
 
+/// The names of an enumeration's values, in order: what makes it a NamedEnum.
 // clang-format off
 [[nodiscard]] constexpr std::span<const std::string_view> enum_names(Form) noexcept { return kForms; }
 [[nodiscard]] constexpr std::span<const std::string_view> enum_names(Placement) noexcept { return kPlacements; }
@@ -65,6 +72,7 @@ struct Augment {
   std::int32_t pad = 0;
   double flip = 0;
 
+  /// Whether it does anything.
   [[nodiscard]] bool any() const noexcept { return pad > 0 || flip > 0; }
 };
 

@@ -35,6 +35,7 @@ enum class Purpose : std::uint8_t {
   return counter;
 }
 
+/// Greatest epoch and ordinal that streams have.
 inline constexpr std::uint64_t kMaxEpoch = 0xFFFFFFFFull;
 inline constexpr std::uint64_t kMaxOrdinal = (std::uint64_t{1} << 56) - 1;
 
@@ -43,6 +44,7 @@ inline constexpr std::uint64_t kMaxOrdinal = (std::uint64_t{1} << 56) - 1;
 /// ordinal <= kMaxOrdinal.
 class RandomStream {
  public:
+  /// The stream from its beginning.
   RandomStream(std::uint64_t seed, std::uint64_t epoch, std::uint64_t ordinal,
                Purpose purpose) noexcept
       : key_{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)},
@@ -51,6 +53,7 @@ class RandomStream {
         high_(static_cast<std::uint32_t>(ordinal >> 32) << 8 |
               static_cast<std::uint32_t>(purpose)) {}
 
+  /// The next 32 random bits.
   [[nodiscard]] std::uint32_t next_u32() noexcept {
     if (used_ == 4) {
       buffer_ = philox({block_++, low_, epoch_, high_}, key_);
@@ -59,6 +62,7 @@ class RandomStream {
     return buffer_[used_++];
   }
 
+  /// The next 64 random bits.
   [[nodiscard]] std::uint64_t next_u64() noexcept {
     const std::uint64_t high = next_u32();
     return high << 32 | next_u32();
@@ -113,8 +117,10 @@ class RandomStream {
 /// The random numbers of one draw unit (a sample, a pair or a batch), by purpose.
 class UnitRandom {
  public:
+  /// `ordinal` is that of the unit; limits as for RandomStream.
   UnitRandom(std::uint64_t seed, std::uint64_t epoch, std::uint64_t ordinal) noexcept
       : seed_(seed), epoch_(epoch), ordinal_(ordinal) {}
+  /// The stream for a purpose, from its beginning each time.
   [[nodiscard]] RandomStream stream(Purpose purpose) const noexcept {
     return {seed_, epoch_, ordinal_, purpose};
   }

@@ -44,8 +44,10 @@ class Sampler {
   Sampler(const Sampler&) = delete;
   Sampler& operator=(const Sampler&) = delete;
 
+  /// The plan of these samples. Throws InvalidArgument if the request does not fit the policy.
   [[nodiscard]] MixPlan plan(const PlanRequest& request) const;
 
+  /// What it was made with.
   [[nodiscard]] const MixPolicy& policy() const noexcept;
   [[nodiscard]] ImageSize size() const noexcept;
   [[nodiscard]] std::uint64_t seed() const noexcept;

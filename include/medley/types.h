@@ -17,15 +17,19 @@ enum class Layout : std::uint8_t { nchw, nhwc };
 struct F16 {
   std::uint16_t bits;
 };
+/// As F16, the upper half of a binary32.
 struct BF16 {
   std::uint16_t bits;
 };
 
+/// Bytes of a value.
 [[nodiscard]] constexpr std::int64_t size_of(DType type) noexcept {
   return type == DType::u8 ? 1 : type == DType::f32 ? 4 : 2;
 }
 
+/// "u8", "f16", "bf16" or "f32".
 [[nodiscard]] std::string_view name_of(DType type) noexcept;
+/// "nchw" or "nhwc".
 [[nodiscard]] std::string_view name_of(Layout layout) noexcept;
 
 /// Height and width in pixels.
@@ -33,6 +37,7 @@ struct ImageSize {
   std::int32_t height = 0;
   std::int32_t width = 0;
 
+  /// Height times width.
   [[nodiscard]] constexpr std::int64_t pixels() const noexcept {
     return std::int64_t{height} * width;
   }
@@ -47,6 +52,7 @@ struct MaskSet {
   ImageSize size;
   std::vector<float> values;
 
+  /// Number of masks; 0 without a size.
   [[nodiscard]] std::int64_t count() const noexcept {
     return size.pixels() > 0 ? static_cast<std::int64_t>(values.size()) / size.pixels() : 0;
   }
@@ -59,7 +65,9 @@ struct BatchShape {
   std::int32_t height = 0;
   std::int32_t width = 0;
 
+  /// Of one image.
   [[nodiscard]] constexpr ImageSize size() const noexcept { return {height, width}; }
+  /// Values in all.
   [[nodiscard]] constexpr std::int64_t values() const noexcept {
     return count * channels * size().pixels();
   }
@@ -90,6 +98,7 @@ struct ImageBatchView {
   BatchStrides strides;
 };
 
+/// As ImageBatchView, of memory that is written.
 struct MutableImageBatchView {
   void* data = nullptr;
   DType dtype = DType::f32;
@@ -110,6 +119,7 @@ struct MutableImageBatchView {
                                      Layout layout = Layout::nchw);
 [[nodiscard]] ImageBatchView view_of(std::span<const float> data, const BatchShape& shape,
                                      Layout layout = Layout::nchw);
+/// The same of memory that is written.
 [[nodiscard]] MutableImageBatchView mutable_view_of(std::span<std::uint8_t> data,
                                                     const BatchShape& shape,
                                                     Layout layout = Layout::nchw);

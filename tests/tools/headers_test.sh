@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Every public header compiles alone, with the compiler of the build and with clang, without private
-# folders and without the libraries that ours are built with.
+# folders and without the libraries that ours are built with; and says what its types and functions
+# are for.
 set -euo pipefail
 source=$1 generated=$2 compiler=$3
 
@@ -20,3 +21,12 @@ for each in "${compilers[@]}"; do
   find "$work" -name '*.cc' -print0 |
     xargs -0 -P "$(nproc)" -I{} bash -c 'check "$@"' _ "$each" "$source/include" "$generated" {}
 done
+
+# Declarations without an empty line between them share the comment of the first, types excepted.
+find medley -name '*.h' | sort | xargs awk '
+  FNR == 1 || /^$/ || /^}/ { comment = 0 }
+  /^\/\/\// { comment = 1; next }
+  /^(namespace|template|requires|(struct|class) [A-Za-z_]+;)/ || /^[^(]*::[a-z_]+\(/ { next }
+  /^[A-Za-z[]/ && !comment { print FILENAME ":" FNR ": without a comment: " $0; wrong = 1 }
+  /^(struct|class|enum) / { comment = 0 }
+  END { exit wrong }'

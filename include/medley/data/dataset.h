@@ -20,6 +20,7 @@ struct ImageSet {
   std::vector<std::int64_t> labels;  ///< one class per image
   std::shared_ptr<const ImageFiles> files = nullptr;
 
+  /// Number of images.
   [[nodiscard]] std::int64_t count() const noexcept { return shape.count; }
 };
 
@@ -40,6 +41,7 @@ struct ImageData {
   ImageSet test;
   std::vector<std::string> classes;  ///< names, by label
 
+  /// Number of classes.
   [[nodiscard]] std::int64_t num_classes() const noexcept { return std::ssize(classes); }
 };
 

@@ -81,12 +81,14 @@ void decode_part(std::span<const std::uint8_t> bytes, std::string_view name,
 /// A PNG file in memory, RGB or (with one value per pixel) grey, 8 bits.
 /// Throws InvalidArgument if the number of values does not fit the size.
 [[nodiscard]] std::vector<std::uint8_t> encode_png(const Image& image);
+/// The same for one value per pixel.
 [[nodiscard]] std::vector<std::uint8_t> encode_png_grey(ImageSize size,
                                                         std::span<const std::uint8_t> grey);
 
 /// Writes a PNG file. The file appears complete or not at all: it is written under another name in
 /// the same directory and then renamed, which replaces an existing file. Throws IoError.
 void write_png(const std::filesystem::path& path, const Image& image);
+/// The same for one value per pixel.
 void write_png_grey(const std::filesystem::path& path, ImageSize size,
                     std::span<const std::uint8_t> grey);
 
@@ -105,6 +107,7 @@ void write_png_grey(const std::filesystem::path& path, ImageSize size,
 /// threads.
 class ImageFiles {
  public:
+  /// What becomes of files that cannot be decoded.
   enum class Broken : std::uint8_t { refuse, skip };
 
   /// `broken` says what `read` does about files that cannot be decoded. Throws IoError if a file is
@@ -114,8 +117,11 @@ class ImageFiles {
   ImageFiles(const ImageFiles&) = delete;
   ImageFiles& operator=(const ImageFiles&) = delete;
 
+  /// Number of files.
   [[nodiscard]] std::int64_t count() const noexcept;
+  /// What was asked for.
   [[nodiscard]] Broken broken() const noexcept;
+  /// Path of a file, 0 <= index < count().
   [[nodiscard]] const std::filesystem::path& path(std::int64_t index) const;
 
   /// Decodes a part of picture `index`, resized, into `rgb` (3 * size.pixels() values,
@@ -148,6 +154,7 @@ struct RandomCrop {
   double aspect = 4.0 / 3;
   double most_area = 1;
 
+  /// The part of a picture of that size.
   [[nodiscard]] PixelBox box(ImageSize whole, std::uint64_t seed, std::uint64_t epoch,
                              std::int64_t picture) const;
 };

@@ -24,13 +24,16 @@ void check_model(const std::string& name);
 /// Number of trainable parameters. Throws InvalidArgument as check_model does.
 [[nodiscard]] std::int64_t parameter_count(const std::string& model, std::int64_t classes);
 
+/// Where networks run.
 enum class Device : std::uint8_t { cpu, cuda };
 
 /// Of convolutions on a GPU: bf16 with f32 weights behind it, f32 on tensor cores (which round the
 /// inputs of products to tf32), or plain f32. A CPU always has f32.
 enum class Precision : std::uint8_t { bf16, tf32, f32 };
+/// Their names.
 inline constexpr std::array<std::string_view, 3> kPrecisionNames = {"bf16", "tf32", "f32"};
 
+/// What to train, and how to run it.
 struct TrainOptions {
   train::Recipe recipe;
   std::uint64_t seed = 0;
@@ -70,6 +73,7 @@ class TrainObserver {
   virtual ~TrainObserver() = default;
   /// Something worth saying, a sentence: where a run goes on, a checkpoint that was passed over.
   virtual void on_note(const std::string& /*sentence*/) {}
+  /// `epoch` is from 1; `steps` are those of the epoch.
   virtual void on_epoch_start(std::int64_t /*epoch*/, std::int64_t /*steps*/) {}
   /// `loss` is that of a recent step; a GPU does not always know one yet.
   virtual void on_step(std::int64_t /*step*/, std::optional<double> /*loss*/) {}
@@ -81,6 +85,7 @@ class TrainObserver {
   virtual bool stop() { return false; }
 };
 
+/// What training gave, beside the files.
 struct TrainResult {
   std::vector<train::EpochMetrics> metrics;  ///< of all epochs, those before a resume too
   bool stopped = false;                      ///< by the observer

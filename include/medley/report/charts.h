@@ -47,14 +47,17 @@ struct HeatMapFigure {
 };
 
 /// Throws InvalidArgument if a panel has no values or not as many as its size says.
+/// Draws it.
 [[nodiscard]] data::Image draw_figure(const HeatMapFigure& figure);
 
+/// A line of a chart.
 struct Curve {
   std::string name;
   Rgb colour;
   std::vector<Point> points;  ///< in data units
 };
 
+/// One chart.
 struct LinePanel {
   std::string title;
   std::vector<Curve> curves;
@@ -70,6 +73,7 @@ struct LineFigure {
   bool whole_x = false;  ///< marks at whole numbers only
 };
 
+/// Draws it.
 [[nodiscard]] data::Image draw_figure(const LineFigure& figure);
 
 /// A row of pictures of one size with a name.
@@ -87,6 +91,7 @@ struct PictureFigure {
   std::vector<PictureRow> rows;
 };
 
+/// Draws it.
 [[nodiscard]] data::Image draw_figure(const PictureFigure& figure);
 
 /// A picture of which classes (rows) were taken for which (columns): colours are shares of a row.

@@ -23,6 +23,7 @@ struct SheetRow {
 /// Every method of `methods()` with its defaults.
 [[nodiscard]] std::vector<SheetRow> default_sheet_rows();
 
+/// What a contact sheet shows.
 struct ContactSheetOptions {
   std::int32_t tile = 96;  ///< side of a picture in pixels, 16 to 1024
   std::vector<double> lams = {0.1, 0.3, 0.5, 0.7, 0.9};  ///< one column each

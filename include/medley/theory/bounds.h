@@ -30,6 +30,7 @@ struct AdversarialSample {
       0;  ///< eta*_i: its adversarial loss equals `approximate`; NaN if there is none
 };
 
+/// Theorem 3a: the mixed loss to second order beside adversarial losses.
 struct AdversarialBound {
   std::vector<AdversarialSample> samples;
   double approximate = 0;          ///< mean mixed loss, second order
@@ -39,6 +40,7 @@ struct AdversarialBound {
   double misclassified = 0;        ///< share of the samples
   std::vector<std::string> unmet;
 };
+/// Evaluates it. Throws InvalidArgument if the numbers do not fit each other.
 [[nodiscard]] AdversarialBound adversarial_bound(const ScoredSamples& data,
                                                  const CoordinateMoments& moments);
 
@@ -50,6 +52,7 @@ struct LinearBound {
   bool is_adversarial = false;
   std::vector<std::string> unmet;
 };
+/// Evaluates it. Throws InvalidArgument if the numbers do not fit each other.
 [[nodiscard]] LinearBound linear_adversarial_bound(const Glm& model, const Samples& samples,
                                                    std::span<const double> y,
                                                    const CoordinateMoments& moments);
@@ -73,6 +76,7 @@ struct GlmClass {
   double range = 1;  ///< of the loss
   double delta = 0.05;
 };
+/// Evaluates it. Throws InvalidArgument if the numbers do not fit each other.
 [[nodiscard]] GeneralisationBound generalisation_bound(const GlmClass& c,
                                                        const CoordinateMoments& moments);
 
@@ -87,6 +91,7 @@ struct FeatureClass {
   double range = 1;
   double delta = 0.05;
 };
+/// Evaluates it. Throws InvalidArgument if the numbers do not fit each other.
 [[nodiscard]] GeneralisationBound feature_bound(const FeatureClass& c,
                                                 const CoordinateMoments& moments);
 

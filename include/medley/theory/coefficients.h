@@ -24,8 +24,10 @@ struct Pixel {
 /// closed form given lam. What the second moments mean depends on the function that made them.
 class MaskMoments {
  public:
+  /// Made by the functions below.
   explicit MaskMoments(std::shared_ptr<const MomentForm> form);
 
+  /// Size of the masks.
   [[nodiscard]] ImageSize size() const noexcept;
 
   /// E[N_j]. Throws InvalidArgument if the pixel is outside.
@@ -81,12 +83,14 @@ struct BoxLaw {
   double outside = 1;
   Placement placement = Placement::inside;
 };
+/// Its moments. Throws InvalidArgument if the box is larger than the image.
 [[nodiscard]] MaskMoments box_coefficients(const BoxLaw& box, ImageSize size);
 
 /// The paper's formula for gmix on an infinite plane, at displacement d: not a moment of any mask
 /// on a finite grid. Form `paper` or `code` (lam >= 1/2).
 [[nodiscard]] double gmix_plane(Form form, double lam, ImageSize size, double dy, double dx);
 
+/// What to estimate, and how well.
 struct MonteCarloOptions {
   std::int64_t draws = 100000;
   std::uint64_t seed = 0;
@@ -102,6 +106,7 @@ struct Estimate {
   double error = 0;
 };
 
+/// Estimates of what MaskMoments has in closed form.
 struct MonteCarloMoments {
   ImageSize size;
   std::int64_t draws = 0;

@@ -34,6 +34,7 @@ struct Feasibility {
   double largest = 0;
   double distance = 0;  ///< to the nearest possible matrix, Frobenius norm
 };
+/// Looks at the eigenvalues. Throws InvalidArgument if the target does not fit itself.
 [[nodiscard]] Feasibility check_design(const DesignTarget& target);
 
 /// The nearest possible target in the Frobenius norm, with the same mean.

@@ -18,6 +18,7 @@ struct Samples {
   std::int64_t count = 0;      ///< m
   std::int64_t dimension = 0;  ///< d
 
+  /// Sample i.
   [[nodiscard]] std::span<const double> row(std::int64_t i) const {
     return x.subspan(static_cast<std::size_t>(i * dimension), static_cast<std::size_t>(dimension));
   }
@@ -30,6 +31,7 @@ struct LossTerms {
   double r2 = 0;     ///< penalises gradients, weighted by the coefficients ~a
   double r3 = 0;     ///< penalises curvature of the score; 0 for linear and ReLU models
 
+  /// The mixed loss to second order.
   [[nodiscard]] double approximate() const noexcept { return plain + r1 + r2 + r3; }
 };
 
@@ -39,6 +41,7 @@ struct CoordinateMoments {
   std::vector<double> mean;    ///< nu, d values
   std::vector<double> second;  ///< ~a, d x d
 };
+/// Repeats the moments of pixels for every channel.
 [[nodiscard]] CoordinateMoments coordinate_moments(const MaskMoments& moments,
                                                    std::int32_t channels = 1);
 
@@ -52,6 +55,7 @@ enum class Link : std::uint8_t {
 struct LinkValues {
   double h = 0, d1 = 0, d2 = 0, d3 = 0;
 };
+/// Their values at a score.
 [[nodiscard]] LinkValues link_values(Link link, double score) noexcept;
 
 /// f = theta^T x + bias; the bias is not mixed.
@@ -79,7 +83,9 @@ struct Glm {
 class Model {
  public:
   virtual ~Model() = default;
+  /// d, the length of an input.
   [[nodiscard]] virtual std::int64_t inputs() const = 0;
+  /// K, the number of scores.
   [[nodiscard]] virtual std::int64_t classes() const = 0;
 
   /// f(x), K values.
@@ -104,6 +110,7 @@ class Model {
                                          std::span<const double> labels,
                                          std::span<const WeightedMask> masks);
 
+/// The expansion as an estimate.
 struct LossEstimate {
   LossTerms terms;
   LossTerms errors;  ///< standard errors; `plain` is exact
@@ -152,6 +159,7 @@ enum class Magnitude : std::uint8_t {
 /// What is divided by its sum: the gradient magnitudes, the finished map, or nothing.
 enum class Normalise : std::uint8_t { gradient, map, none };
 
+/// Which gradient products to take.
 struct GradProdOptions {
   Magnitude magnitude = Magnitude::euclidean;
   Normalise normalise = Normalise::gradient;
@@ -168,11 +176,15 @@ struct GradProdOptions {
 /// Elementwise maximum and mean of that map over the images of a data set.
 class GradProdSummary {
  public:
+  /// Of gradients of that size. Throws InvalidArgument if it is empty.
   explicit GradProdSummary(ImageSize size, GradProdOptions options = {});
 
+  /// Takes the gradient of an image, as `partial_grad_prod` does.
   void add(std::span<const double> gradient, std::int32_t channels);
 
+  /// Images that were added.
   [[nodiscard]] std::int64_t images() const noexcept { return images_; }
+  /// The maps so far, 0 without an image.
   [[nodiscard]] const std::vector<double>& maximum() const noexcept { return maximum_; }
   [[nodiscard]] std::vector<double> mean() const;
 

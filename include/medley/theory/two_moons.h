@@ -20,11 +20,14 @@ class TwoMoons {
   /// InvalidArgument for another method.
   explicit TwoMoons(std::string_view method, bool centred = true);
 
+  /// The points; valid as long as this is.
   [[nodiscard]] Samples samples() const;
+  /// 0 or 1 for every point.
   [[nodiscard]] const std::vector<double>& labels() const noexcept { return y_; }
 
   /// The mixed loss over all pairs, lam integrated; `gradient` if not null.
   [[nodiscard]] double exact(const PlaneModel& model, PlaneModel* gradient = nullptr) const;
+  /// Its expansion, and the gradient of that.
   [[nodiscard]] LossTerms approximate(const PlaneModel& model,
                                       PlaneModel* gradient = nullptr) const;
   /// Share of the points on their side.
@@ -40,6 +43,7 @@ class TwoMoons {
 /// Which of the two losses is trained on.
 enum class Objective : std::uint8_t { exact, approximate };
 
+/// A model on the way, with both losses.
 struct TrainingStep {
   std::int64_t step = 0;
   PlaneModel model = {};

@@ -16,20 +16,25 @@
 
 namespace medley::train {
 
+/// What updates the weights.
 enum class Optimizer : std::uint8_t { sgd, adamw };
+/// Their names.
 inline constexpr std::array<std::string_view, 2> kOptimizers = {"sgd", "adamw"};
 
 /// `step`: times `lr_factor` at each milestone; `cosine`: to `lr_final` of the start; `one_cycle`:
 /// up to lr in the first 30 %, then down to `lr_final` of it; `constant`. All after the warm-up.
 enum class Schedule : std::uint8_t { constant, step, cosine, one_cycle };
+/// Their names.
 inline constexpr std::array<std::string_view, 4> kSchedules = {"constant", "step", "cosine",
                                                                "one-cycle"};
 
 /// Cross entropy; or binary cross entropy of the softmax, averaged over batch and classes, which
 /// the published CIFAR results were trained with.
 enum class Loss : std::uint8_t { cross_entropy, bce_softmax };
+/// Their names.
 inline constexpr std::array<std::string_view, 2> kLosses = {"cross-entropy", "bce-softmax"};
 
+/// The names of an enumeration's values, in order: what makes it a NamedEnum.
 // clang-format off
 [[nodiscard]] constexpr std::span<const std::string_view> enum_names(Optimizer) noexcept { return kOptimizers; }
 [[nodiscard]] constexpr std::span<const std::string_view> enum_names(Schedule) noexcept { return kSchedules; }
@@ -125,6 +130,7 @@ struct Recipe {
   /// Of options whose values are read from files, by name.
   std::map<std::string, OptionFiles, std::less<>> files = {};
 
+  /// The defaults, without mixing.
   Recipe();
 };
 

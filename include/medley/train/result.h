@@ -66,8 +66,10 @@ struct DataSummary {
   friend bool operator==(const DataSummary&, const DataSummary&) = default;
 };
 
+/// Of data that are called `name`.
 [[nodiscard]] DataSummary summary_of(const data::ImageData& data, std::string name);
 
+/// Versions of what a run was made with.
 struct RunVersions {
   std::string medley;
   std::string libtorch;
@@ -92,6 +94,7 @@ struct RunResult {
   std::optional<std::int64_t> lengthened_from = {};
   std::vector<EpochMetrics> metrics;  ///< of all epochs
 
+  /// Name of the network, and of the method.
   [[nodiscard]] const std::string& model() const noexcept { return recipe.model; }
   [[nodiscard]] const std::string& method() const noexcept { return recipe.mix.method.info().name; }
   [[nodiscard]] double seconds() const noexcept;  ///< of all epochs
@@ -131,6 +134,7 @@ struct Spread {
 /// Median test accuracy of those of the last epochs that have a score, as the very last has.
 [[nodiscard]] double median_of_last(const RunResult& result, std::int64_t epochs = kMedianEpochs);
 
+/// A point of a curve of accuracies.
 struct EpochAccuracy {
   std::int64_t epoch = 0;  ///< from 1
   double test_top1 = 0;    ///< percent
@@ -147,11 +151,13 @@ struct EpochAccuracy {
 /// The paper's CIFAR-100 accuracy (mean of three runs), where it has that cell.
 [[nodiscard]] std::optional<double> paper_accuracy(std::string_view model, std::string_view method);
 
+/// A result and where it is from.
 struct ResultFile {
   std::filesystem::path path;
   RunResult result;
 };
 
+/// What was found in files and folders.
 struct ResultFiles {
   std::vector<ResultFile> results;
   std::vector<std::filesystem::path> unfinished;  ///< folders of runs without `finished_result`
@@ -172,6 +178,7 @@ struct ResultRow {
 
   /// From the paper's mean, to the hundredth.
   [[nodiscard]] std::optional<double> difference() const;
+  /// Whether that is more than kFarFromPaper.
   [[nodiscard]] bool far_from_paper() const;
 };
 
@@ -188,10 +195,12 @@ struct ResultTable {
 /// under different recipes.
 [[nodiscard]] std::vector<ResultTable> tabulate(const std::vector<ResultFile>& files);
 
+/// How tables are written.
 enum class TableFormat : std::uint8_t { text, csv, markdown };
 
 /// Markdown of one table, without a heading.
 [[nodiscard]] std::string to_markdown(const ResultTable& table);
+/// All tables; in Markdown each with a heading.
 [[nodiscard]] std::string to_text(const std::vector<ResultTable>& tables, TableFormat format);
 /// One object with the schema "medley.results/1", on one line.
 [[nodiscard]] std::string to_json(const std::vector<ResultTable>& tables);
