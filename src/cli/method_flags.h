@@ -37,6 +37,14 @@ CLI::Option* add_flag_of(CLI::App& app, const OptionSpec& spec,
                          const std::function<void(const std::string&)>& given,
                          const std::string& flag = {});
 
+/// The same for a field of `object`, which it sets: it must live as long as the parser.
+template <typename Object>
+CLI::Option* add_option_of(CLI::App& app, const OptionSpec& spec, Object& object) {
+  return add_flag_of(app, spec, [&spec, &object](const std::string& text) {
+    set_option(spec, &object, parse_option(spec, text));
+  });
+}
+
 /// The value of an option that was given as these texts; files are read. Throws InvalidArgument,
 /// IoError.
 [[nodiscard]] OptionValue value_of_texts(const OptionSpec& spec,

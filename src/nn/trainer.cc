@@ -548,13 +548,23 @@ void check_options(const TrainOptions& options) {
   }
   check_model(options.recipe.model);
   check_threads(options.threads);
-  if (options.checkpoint_epochs < 1) {
-    fail_argument(fmt::format("checkpoint_epochs must be >= 1, got {}", options.checkpoint_epochs));
-  }
-  if (!(options.checkpoint_minutes > 0)) {
-    fail_argument(
-        fmt::format("checkpoint_minutes must be > 0, got {}", options.checkpoint_minutes));
-  }
+  medley::check_options(run_options(), &options);
+}
+
+const std::vector<OptionSpec>& run_options() {
+  static const std::vector<OptionSpec> options =
+      OptionTable<TrainOptions>()
+          .add(&TrainOptions::precision, "precision", "of convolutions on a GPU; a CPU has f32")
+          .add(&TrainOptions::no_graph, "no_graph", "GPU: launch every kernel of every step")
+          .add(&TrainOptions::deterministic, "deterministic",
+               "GPU: the same bits every time, with slower algorithms")
+          .add(&TrainOptions::profile, "profile",
+               "say after the first epoch where the time of a step goes")
+          .add(&TrainOptions::checkpoint_epochs, "checkpoint_epochs",
+               "a checkpoint after so many epochs", {.range = at_least(1)})
+          .add(&TrainOptions::checkpoint_minutes, "checkpoint_minutes", "and after so many minutes",
+               {.range = above(0)});
+  return options;
 }
 
 namespace {

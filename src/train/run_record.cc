@@ -69,6 +69,21 @@ RunRecord record_of(std::string_view text, const std::string& name) {
 
 }  // namespace
 
+const std::vector<OptionSpec>& data_options() {
+  static const std::vector<OptionSpec> options =
+      OptionTable<DataChoice>()
+          .add(&DataChoice::source, "data",
+               "synthetic[:train=2000,test=500,size=32,classes=10,scale=0.5,seed=1], "
+               "fashion-mnist[:DIR], cifar100:DIR, cifar10:DIR, idx:DIR, npy:DIR or folder:DIR")
+          .add(&DataChoice::train_images, "train_images",
+               "the first N training images, as many of each class", {.absent = "all"})
+          .add(&DataChoice::test_images, "test_images",
+               "the first N test images, as many of each class", {.absent = "all"})
+          .add(&DataChoice::skip_broken, "skip_broken",
+               "folders: leave out images that cannot be decoded");
+  return options;
+}
+
 std::string to_text(const DataChoice& data) {
   std::string text = data.source;
   if (data.train_images) text += fmt::format(" --train-images {}", *data.train_images);

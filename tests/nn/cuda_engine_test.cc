@@ -119,7 +119,7 @@ TEST_F(CudaEngine, GraphsChangeNothing) {
   graph.deterministic = true;
   TrainOptions eager = options("eager");
   eager.deterministic = true;
-  eager.graph = false;
+  eager.no_graph = true;
   run(graph);
   run(eager);
   EXPECT_EQ(weights("graph"), weights("eager"));

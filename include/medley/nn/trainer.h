@@ -4,12 +4,14 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "medley/data/dataset.h"
+#include "medley/options.h"
 #include "medley/train/recipe.h"
 #include "medley/train/result.h"
 
@@ -32,6 +34,10 @@ enum class Device : std::uint8_t { cpu, cuda };
 enum class Precision : std::uint8_t { bf16, tf32, f32 };
 /// Their names.
 inline constexpr std::array<std::string_view, 3> kPrecisionNames = {"bf16", "tf32", "f32"};
+/// The same, for tables of options.
+constexpr std::span<const std::string_view> enum_names(Precision /*unused*/) noexcept {
+  return kPrecisionNames;
+}
 
 /// What to train, and how to run it.
 struct TrainOptions {
@@ -50,10 +56,14 @@ struct TrainOptions {
   Device device = Device::cpu;
   // On a GPU:
   Precision precision = Precision::bf16;
-  bool graph = true;           ///< a step is one replay of a captured CUDA graph
+  bool no_graph = false;       ///< launch each kernel of each step, not one captured CUDA graph
   bool deterministic = false;  ///< the same bits every time, with slower algorithms
   bool profile = false;        ///< tell the observer where the time of a step goes
 };
+
+/// How a run is made, beside its recipe and its data: precision, no_graph, deterministic, profile,
+/// checkpoint_epochs, checkpoint_minutes, as fields of TrainOptions.
+[[nodiscard]] const std::vector<OptionSpec>& run_options();
 
 /// Throws InvalidArgument if recipe, threads or checkpoints make no sense, as `train` does.
 void check_options(const TrainOptions& options);

@@ -23,6 +23,9 @@ struct DataChoice {
   friend bool operator==(const DataChoice&, const DataChoice&) = default;
 };
 
+/// Its options as the command line has them; `source` is "data" there.
+[[nodiscard]] const std::vector<OptionSpec>& data_options();
+
 /// "cifar100:/data/cifar --train-images 300"
 [[nodiscard]] std::string to_text(const DataChoice& data);
 

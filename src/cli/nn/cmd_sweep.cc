@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -40,11 +41,10 @@ constexpr const char* kFooter =
 struct SweepCommand {
   OutputOptions output;
   DataOptions data;
-  EngineOptions engine;
+  nn::TrainOptions common;
   RecipeOptions recipe;
   std::vector<std::string> models;
   std::int64_t parallel = 1;
-  std::int64_t checkpoint_epochs = 1;
   std::vector<std::string> methods = {train::paper_methods().begin(), train::paper_methods().end()};
   std::vector<std::uint64_t> seeds = {1};
   std::string out;
@@ -170,6 +170,7 @@ void check(const SweepCommand& command, nn::TrainOptions common) {
 
 GridOptions options_of(const SweepCommand& command) {
   GridOptions options;
+  options.common = command.common;
   options.common.recipe = command.recipe.recipe();
   options.common.data_name = command.data.name();
   options.common.data = command.data.choice();
@@ -177,8 +178,6 @@ GridOptions options_of(const SweepCommand& command) {
   options.common.threads = command.data.threads;
   options.common.device = command.data.device();
   options.common.out = command.out;
-  options.common.checkpoint_epochs = command.checkpoint_epochs;
-  command.engine.apply_to(options.common);
   options.parallel = command.parallel;
   options.quiet = command.output.quiet;
   return options;
@@ -266,14 +265,13 @@ Command add_sweep(CLI::App& program) {
       ->delimiter(',')
       ->group("Grid");
   add_integer(*app, "--parallel", command->parallel, "runs side by side")->group("Grid");
-  add_integer(*app, "--checkpoint-epochs", command->checkpoint_epochs,
-              "a checkpoint after so many epochs")
-      ->group("Grid");
+  constexpr std::array<std::string_view, 1> kCheckpoints = {"checkpoint_epochs"};
+  add_run_options(*app, kCheckpoints, command->common, "Grid");
   add_integers(*app, "--seeds", command->seeds, "seeds, separated by commas")
       ->default_str("1")
       ->group("Grid");
   add_table_format(*app, command->format);
-  command->engine.add_to(*app);
+  add_engine_options(*app, command->common);
   command->recipe.add_to(*app, "method");
   command->output.add_to(*app, "medley.sweep/1");
   add_help(*app);

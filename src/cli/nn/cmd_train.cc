@@ -34,9 +34,9 @@ constexpr const char* kFooter =
 struct TrainCommand {
   OutputOptions output;
   DataOptions data;
-  EngineOptions engine;
   RecipeOptions recipe;
-  CheckpointOptions checkpoints;
+  nn::TrainOptions options;
+  ExistingRunOptions existing;
   std::uint64_t seed = 0;
   std::string out;
   std::string weights;
@@ -76,17 +76,18 @@ void take_from_folder(TrainCommand& command) {
   if (std::filesystem::exists(recipe)) command.recipe.start_from(recipe);
   if (!command.given("--seed")) command.seed = record->seed;
   DataOptions& data = command.data;
-  if (!command.given("--data") && !record->data.source.empty()) data.data = record->data.source;
-  if (!command.given("--train-images")) data.train_images = record->data.train_images;
-  if (!command.given("--test-images")) data.test_images = record->data.test_images;
-  data.skip_broken |= record->data.skip_broken;
+  if (!command.given("--data") && !record->data.source.empty())
+    data.chosen.source = record->data.source;
+  if (!command.given("--train-images")) data.chosen.train_images = record->data.train_images;
+  if (!command.given("--test-images")) data.chosen.test_images = record->data.test_images;
+  data.chosen.skip_broken |= record->data.skip_broken;
   if (!command.given("--threads")) data.threads = record->threads;
   if (!command.given("--device")) data.device_word = record->device;
   const auto precision = std::ranges::find(nn::kPrecisionNames, record->precision);
   if (!command.given("--precision") && precision != nn::kPrecisionNames.end()) {
-    command.engine.precision = static_cast<nn::Precision>(precision - nn::kPrecisionNames.begin());
+    command.options.precision = static_cast<nn::Precision>(precision - nn::kPrecisionNames.begin());
   }
-  command.engine.deterministic |= record->deterministic;
+  command.options.deterministic |= record->deterministic;
 }
 
 int run(TrainCommand& command) {
@@ -96,11 +97,10 @@ int run(TrainCommand& command) {
         "weights.safetensors, and --resume goes on from checkpoints",
         command.weights));
   }
-  const train::ExistingRun existing = command.checkpoints.existing();
+  const train::ExistingRun existing = command.existing.choice();
   if (existing == train::ExistingRun::resume) take_from_folder(command);
-  nn::TrainOptions options;
+  nn::TrainOptions options = command.options;
   options.device = command.data.device();
-  command.engine.apply_to(options);
   options.recipe = command.recipe.recipe();
   options.seed = command.seed;
   options.data_name = command.data.name();
@@ -110,8 +110,6 @@ int run(TrainCommand& command) {
   options.out = command.out;
   options.weights = command.weights;
   options.existing = existing;
-  options.checkpoint_epochs = command.checkpoints.epochs;
-  options.checkpoint_minutes = command.checkpoints.minutes;
   nn::check_options(options);
   const std::string method(options.recipe.mix.method.name());
   command.recipe.note_unused({method}, command.output.quiet);
@@ -151,9 +149,12 @@ Command add_train(CLI::App& program) {
   add_path(*app, "--weights", command->weights, "FILE",
            "start from these weights, a .safetensors file of the same network")
       ->group("Data");
-  command->engine.add_to(*app);
+  add_engine_options(*app, command->options);
   command->recipe.add_to(*app);
-  command->checkpoints.add_to(*app);
+  constexpr std::array<std::string_view, 2> kCheckpoints = {"checkpoint_epochs",
+                                                            "checkpoint_minutes"};
+  add_run_options(*app, kCheckpoints, command->options, "Checkpoints");
+  command->existing.add_to(*app);
   add_seed(*app, command->seed);
   command->output.add_to(*app, "the lines of metrics.jsonl");
   add_help(*app);

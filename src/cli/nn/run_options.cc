@@ -33,19 +33,11 @@ void keep_first(data::ImageSet& images, std::optional<std::int64_t> count, std::
 }  // namespace
 
 void DataOptions::add_to(CLI::App& app) {
-  app.add_option("--data", data,
-                 "synthetic[:train=2000,test=500,size=32,classes=10,scale=0.5,seed=1], "
-                 "fashion-mnist[:DIR], cifar100:DIR, cifar10:DIR, idx:DIR, npy:DIR or folder:DIR")
-      ->default_str(data)
-      ->group("Data");
-  add_integer(app, "--train-images", train_images,
-              "the first N training images, as many of each class", "all")
-      ->group("Data");
-  add_integer(app, "--test-images", test_images, "the first N test images, as many of each class",
-              "all")
-      ->group("Data");
-  app.add_flag("--skip-broken", skip_broken, "folders: leave out images that cannot be decoded")
-      ->group("Data");
+  const std::string usual = chosen.source;
+  for (const OptionSpec& option : train::data_options()) {
+    CLI::Option* const flag = add_option_of(app, option, chosen)->group("Data");
+    if (option.name == "data") flag->default_str(usual);
+  }
   add_integer(app, "--threads", threads, "threads, 0 for all cores")->group("Machine");
   add_word(
       app, "--device", kDevices, 0, [this](std::size_t i) { device_word = kDevices.at(i); },
@@ -54,27 +46,25 @@ void DataOptions::add_to(CLI::App& app) {
 }
 
 data::ImageData DataOptions::open() const {
-  data::ImageData images = data::open_data(data, broken());
-  keep_first(images.train, train_images, "--train-images", images.classes);
-  keep_first(images.test, test_images, "--test-images", images.classes);
+  data::ImageData images = data::open_data(chosen.source, broken());
+  keep_first(images.train, chosen.train_images, "--train-images", images.classes);
+  keep_first(images.test, chosen.test_images, "--test-images", images.classes);
   return images;
 }
 
 train::DataChoice DataOptions::choice() const {
-  const std::size_t colon = data.find(':');
-  const bool has_folder = name() != "synthetic" && colon != std::string::npos;
-  const std::string rest = has_folder ? data.substr(colon + 1) : "";
-  const bool of_home = rest == "~" || rest.starts_with("~/");
-  const std::string source =
-      has_folder && !of_home
-          ? fmt::format("{}:{}", name(), std::filesystem::absolute(rest).string())
-          : data;
-  return {source, train_images, test_images, skip_broken};
+  const std::size_t colon = chosen.source.find(':');
+  if (name() == "synthetic" || colon == std::string::npos) return chosen;
+  const std::string rest = chosen.source.substr(colon + 1);
+  if (rest == "~" || rest.starts_with("~/")) return chosen;
+  train::DataChoice choice = chosen;
+  choice.source = fmt::format("{}:{}", name(), std::filesystem::absolute(rest).string());
+  return choice;
 }
 
 data::ImageData DataOptions::open_test() const {
-  data::ImageData images = data::open_data(data, broken(), data::Parts::test);
-  keep_first(images.test, test_images, "--test-images", images.classes);
+  data::ImageData images = data::open_data(chosen.source, broken(), data::Parts::test);
+  keep_first(images.test, chosen.test_images, "--test-images", images.classes);
   return images;
 }
 
@@ -103,25 +93,17 @@ nn::Device DataOptions::device() const {
   return gpu ? nn::Device::cuda : nn::Device::cpu;
 }
 
-void EngineOptions::add_to(CLI::App& app) {
-  add_word(
-      app, "--precision", nn::kPrecisionNames, 0,
-      [this](std::size_t i) { precision = static_cast<nn::Precision>(i); },
-      "of convolutions on a GPU; a CPU has f32")
-      ->group("Machine");
-  app.add_flag("--no-graph", no_graph, "GPU: launch every kernel of every step")->group("Machine");
-  app.add_flag("--deterministic", deterministic,
-               "GPU: the same bits every time, with slower algorithms")
-      ->group("Machine");
-  app.add_flag("--profile", profile, "say after the first epoch where the time of a step goes")
-      ->group("Machine");
+void add_run_options(CLI::App& app, std::span<const std::string_view> names,
+                     nn::TrainOptions& options, const char* group) {
+  for (const std::string_view name : names) {
+    add_option_of(app, *find_option(nn::run_options(), name), options)->group(group);
+  }
 }
 
-void EngineOptions::apply_to(nn::TrainOptions& options) const {
-  options.precision = precision;
-  options.graph = !no_graph;
-  options.deterministic = deterministic;
-  options.profile = profile;
+void add_engine_options(CLI::App& app, nn::TrainOptions& options) {
+  constexpr std::array<std::string_view, 4> kNames = {"precision", "no_graph", "deterministic",
+                                                      "profile"};
+  add_run_options(app, kNames, options, "Machine");
 }
 
 void RecipeOptions::add_to(CLI::App& app, std::string_view without) {
@@ -137,7 +119,10 @@ void RecipeOptions::add_to(CLI::App& app, std::string_view without) {
     if (field.name == "name" || field.name == without) continue;
     add_field(app, field)->group("Recipe");
   }
-  for (const auto& [old, name] : {std::pair{"--optimiser", "optimizer"}, {"--stddev", "std"}}) {
+  for (const auto& [old, name] : {std::pair{"--optimiser", "optimizer"},
+                                  {"--stddev", "std"},
+                                  {"--learning-rate", "lr"},
+                                  {"--batch-size", "batch"}}) {
     add_field(app, *find_option(train::recipe_options(), name), old)->group("");  // not in the help
   }
   methods_.add_to(app, "Options of methods");
@@ -215,16 +200,13 @@ void add_table_format(CLI::App& app, train::TableFormat& format) {
   add_choice(app, "--format", kTableFormats, format, "of the table")->group("Output");
 }
 
-void CheckpointOptions::add_to(CLI::App& app) {
-  add_integer(app, "--checkpoint-epochs", epochs, "a checkpoint after so many epochs")
-      ->group("Checkpoints");
-  add_real(app, "--checkpoint-minutes", minutes, "and after so many minutes")->group("Checkpoints");
+void ExistingRunOptions::add_to(CLI::App& app) {
   app.add_flag("--resume", resume, "go on with the run of --out, which says all of it")
       ->group("Checkpoints");
   app.add_flag("--overwrite", overwrite, "replace what the folder holds")->group("Checkpoints");
 }
 
-train::ExistingRun CheckpointOptions::existing() const {
+train::ExistingRun ExistingRunOptions::choice() const {
   if (resume && overwrite) throw InvalidArgument("--resume and --overwrite exclude each other");
   return resume      ? train::ExistingRun::resume
          : overwrite ? train::ExistingRun::overwrite

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -21,10 +22,7 @@ namespace medley::cli {
 /// --data, --train-images, --test-images, --skip-broken, --threads and --device, common to all
 /// verbs that run networks.
 struct DataOptions {
-  std::string data = "synthetic";
-  std::optional<std::int64_t> train_images;  ///< none: all
-  std::optional<std::int64_t> test_images;
-  bool skip_broken = false;
+  train::DataChoice chosen{.source = "synthetic"};
   std::int32_t threads = 0;
   std::string device_word = "auto";
 
@@ -34,10 +32,12 @@ struct DataOptions {
   /// The test images alone, with the classes of the data.
   [[nodiscard]] data::ImageData open_test() const;
   [[nodiscard]] data::ImageFiles::Broken broken() const {
-    return skip_broken ? data::ImageFiles::Broken::skip : data::ImageFiles::Broken::refuse;
+    return chosen.skip_broken ? data::ImageFiles::Broken::skip : data::ImageFiles::Broken::refuse;
   }
   /// "cifar100" of "cifar100:DIR".
-  [[nodiscard]] std::string name() const { return data.substr(0, data.find(':')); }
+  [[nodiscard]] std::string name() const {
+    return chosen.source.substr(0, chosen.source.find(':'));
+  }
   /// For run.json: folders by their absolute paths.
   [[nodiscard]] train::DataChoice choice() const;
   /// Sentences on the images that are damaged or were left out, if any are.
@@ -46,16 +46,11 @@ struct DataOptions {
   [[nodiscard]] nn::Device device() const;
 };
 
+/// Adds those of nn::run_options() that are called so, which change `options`.
+void add_run_options(CLI::App& app, std::span<const std::string_view> names,
+                     nn::TrainOptions& options, const char* group);
 /// --precision, --no-graph, --deterministic and --profile.
-struct EngineOptions {
-  nn::Precision precision = nn::Precision::bf16;
-  bool no_graph = false;
-  bool deterministic = false;
-  bool profile = false;
-
-  void add_to(CLI::App& app);
-  void apply_to(nn::TrainOptions& options) const;
-};
+void add_engine_options(CLI::App& app, nn::TrainOptions& options);
 
 /// --recipe, one option per field of it, and the options of methods. Must live at one address as
 /// long as the parser.
@@ -93,15 +88,13 @@ class RecipeOptions {
 /// --format text|csv|markdown
 void add_table_format(CLI::App& app, train::TableFormat& format);
 
-/// --checkpoint-epochs, --checkpoint-minutes, --resume, --overwrite.
-struct CheckpointOptions {
-  std::int64_t epochs = 1;
-  double minutes = 10;
+/// --resume, --overwrite.
+struct ExistingRunOptions {
   bool resume = false;
   bool overwrite = false;
 
   void add_to(CLI::App& app);
-  [[nodiscard]] train::ExistingRun existing() const;
+  [[nodiscard]] train::ExistingRun choice() const;
 };
 
 }  // namespace medley::cli

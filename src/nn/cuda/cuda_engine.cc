@@ -135,7 +135,7 @@ class CudaEngine : public Engine {
         stream_(lease_.stream()),
         type_(options_.precision == Precision::bf16 ? torch::kBFloat16 : torch::kFloat32),
         // Gradients that wait for more batches are added up outside a graph.
-        graph_wanted_(options_.graph && recipe_.accumulate == 1) {
+        graph_wanted_(!options_.no_graph && recipe_.accumulate == 1) {
     set_rules(options_);
     const c10::cuda::CUDAStreamGuard guard(stream_);
     resident_ = device_data(data_);
@@ -211,7 +211,7 @@ class CudaEngine : public Engine {
     if (!test_) {
       const std::int64_t count = data_.test.count();
       const auto scorer = [&](Model& model, const DeviceImages& images) {
-        return std::make_unique<DeviceScorer>(model, images, count, loader_, type_, options_.graph);
+        return std::make_unique<DeviceScorer>(model, images, count, loader_, type_, !options_.no_graph);
       };
       test_ = scorer(*model_, resident_->test);
       clean_ = scorer(*model_, resident_->train);
