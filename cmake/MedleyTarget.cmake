@@ -20,7 +20,7 @@ function(medley_flags target)
   endif()
 endfunction()
 
-# For tests: what is tested is optimised and watched by sanitizers, not what tests it.
+# For tests: what is tested is optimized and watched by sanitizers, not what tests it.
 function(medley_quick_compile target)
   if(MEDLEY_SANITIZE MATCHES address)
     target_compile_options(${target} PRIVATE -O0 -fno-sanitize=all)

@@ -1,4 +1,4 @@
-// Masks of your own for batches of a data set, normalised floats out, as training wants them.
+// Masks of your own for batches of a data set, normalized floats out, as training wants them.
 
 #include <algorithm>
 #include <cstdint>
@@ -45,7 +45,7 @@ void run() {
   const medley::Sampler sampler(policy, kSize, /*seed=*/1);
 
   medley::MixOptions options;
-  options.normalise = medley::Normalise::of_unit_range(std::vector<float>{0.5F, 0.5F, 0.5F},
+  options.normalize = medley::Normalize::of_unit_range(std::vector<float>{0.5F, 0.5F, 0.5F},
                                                        std::vector<float>{0.25F, 0.25F, 0.25F});
   std::vector<float> batch(kBatch * 3 * kSize.pixels());  // f32, NCHW
   for (std::int64_t first = 0; first < kImages; first += kBatch) {

@@ -1,4 +1,4 @@
-// What mixing methods regularise: how strongly the gradients of two pixels are tied, by their
+// What mixing methods regularize: how strongly the gradients of two pixels are tied, by their
 // distance.
 
 #include <cstdint>

@@ -127,8 +127,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   options.threads = numbers.one_in(4) ? numbers.number<int>(2) : 1;
   if (options.threads > 4) return 0;  // may be, and takes long
   if (numbers.one_in(4)) {
-    options.normalise.mean.assign(numbers.byte() % 5, 0.5f);
-    options.normalise.stddev.assign(numbers.byte() % 5, numbers.number<int>(2));
+    options.normalize.mean.assign(numbers.byte() % 5, 0.5f);
+    options.normalize.stddev.assign(numbers.byte() % 5, numbers.number<int>(2));
   }
   const Fuzzed in(numbers, shape);
   Fuzzed out(numbers, shape);

@@ -164,7 +164,7 @@ Json bench_methods(Timer& timer, cudaStream_t stream, const medley::BatchShape& 
   Json results = Json::array();
   struct Types {
     DType in, out;
-    bool normalise;
+    bool normalize;
   };
   for (const Types types : {Types{DType::f32, DType::f32, false},
                             {DType::f16, DType::f16, false},
@@ -182,7 +182,7 @@ Json bench_methods(Timer& timer, cudaStream_t stream, const medley::BatchShape& 
                              static_cast<double>(in_bytes + out_bytes) /
                              static_cast<double>(2 * out_bytes);
       medley::MixOptions options;
-      if (types.normalise) options.normalise = {{124, 116, 104}, {58, 57, 57}};
+      if (types.normalize) options.normalize = {{124, 116, 104}, {58, 57, 57}};
       for (const char* name : {"none", "mixup", "cutmix", "stochastic", "hmix", "gmix", "bernoulli",
                                "nmixup", "fmix", "resizemix", "gaussian-field", "custom"}) {
         for (const medley::Mode mode : {medley::Mode::sample, medley::Mode::batch}) {
@@ -241,7 +241,7 @@ Json bench_per_sample(Timer& timer, cudaStream_t stream, std::byte* in_data, std
     medley::MixPlan each =
         medley::Sampler(policy_of(name), kShape.size(), 3).plan({.batch = kShape.count});
     medley::MixPlan shared = each;
-    // The box or centre of the median floor stands for all, so that both read about as much.
+    // The box or center of the median floor stands for all, so that both read about as much.
     std::vector<std::pair<double, std::size_t>> floors;
     for (std::size_t i = 0; i < each.entries.size(); ++i) {
       medley::MixPlan one = each;
@@ -269,7 +269,7 @@ Json bench_per_sample(Timer& timer, cudaStream_t stream, std::byte* in_data, std
   return results;
 }
 
-/// A CIFAR-size epoch: crop, flip, mix, normalise, u8 to bf16, in a replayed graph of 100 steps.
+/// A CIFAR-size epoch: crop, flip, mix, normalize, u8 to bf16, in a replayed graph of 100 steps.
 Json bench_small(Timer& timer, cudaStream_t stream) {
   constexpr medley::BatchShape kSet{50000, 3, 32, 32};
   constexpr std::int64_t kBatch = 100;
@@ -298,7 +298,7 @@ Json bench_small(Timer& timer, cudaStream_t stream) {
       const medley::MutableImageBatchView out{out_data.get(), DType::bf16, layout, kOut,
                                               medley::dense_strides(kOut, layout)};
       const medley::MixOptions options{
-          .normalise = {{129.3f, 124.1f, 112.4f}, {68.2f, 65.4f, 70.4f}}};
+          .normalize = {{129.3f, 124.1f, 112.4f}, {68.2f, 65.4f, 70.4f}}};
       cudaGraph_t graph = nullptr;
       cudaGraphExec_t exec = nullptr;
       MEDLEY_CUDA_CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));

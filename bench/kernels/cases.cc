@@ -76,7 +76,7 @@ MixOptions mix_options(DType in, int threads) {
   if (in == DType::u8) {
     constexpr std::array kMean = {0.485f, 0.456f, 0.406f};
     constexpr std::array kStddev = {0.229f, 0.224f, 0.225f};
-    options.normalise = Normalise::of_unit_range(kMean, kStddev);
+    options.normalize = Normalize::of_unit_range(kMean, kStddev);
   }
   return options;
 }

@@ -10,10 +10,10 @@
 
 namespace medley::bench {
 
-const float* PlainPlan::gaussian(double scale, std::int32_t centre, std::int32_t length) {
+const float* PlainPlan::gaussian(double scale, std::int32_t center, std::int32_t length) {
   factors_.push_back(std::make_unique<float[]>(static_cast<std::size_t>(length)));
   for (std::int32_t i = 0; i < length; ++i) {
-    const double distance = i - centre;
+    const double distance = i - center;
     factors_.back()[static_cast<std::size_t>(i)] =
         static_cast<float>(std::exp(-scale * distance * distance));
   }
@@ -57,7 +57,7 @@ void PlainPlan::grid(const MixPlan& plan, const MixEntry& entry, PlainEntry& e) 
   e.partner_tiles = tiles_of(entry.partner);
 }
 
-PlainPlan::PlainPlan(const MixPlan& plan, const Normalise& normalise) {
+PlainPlan::PlainPlan(const MixPlan& plan, const Normalize& normalize) {
   const auto [height, width] = plan.size;
   for (const MixEntry& entry : plan.entries) {
     PlainEntry e{};
@@ -81,11 +81,11 @@ PlainPlan::PlainPlan(const MixPlan& plan, const Normalise& normalise) {
         e.row_taps = taps(box->height, height);
         e.column_taps = taps(box->width, width);
       }
-    } else if (const auto* bell = std::get_if<GaussianMask>(&entry.mask)) {
-      const double scale = std::numbers::pi / (bell->tau * height * width);
-      e.rows = gaussian(scale, bell->cy, height);
-      e.columns = gaussian(scale, bell->cx, width);
-      e.own_peak = bell->peak == Peak::own;
+    } else if (const auto* gaussian_mask = std::get_if<GaussianMask>(&entry.mask)) {
+      const double scale = std::numbers::pi / (gaussian_mask->tau * height * width);
+      e.rows = gaussian(scale, gaussian_mask->cy, height);
+      e.columns = gaussian(scale, gaussian_mask->cx, width);
+      e.own_peak = gaussian_mask->peak == Peak::own;
     } else if (std::holds_alternative<GridMask>(entry.mask)) {
       grid(plan, entry, e);
     } else {
@@ -93,9 +93,9 @@ PlainPlan::PlainPlan(const MixPlan& plan, const Normalise& normalise) {
     }
     entries_.push_back(e);
   }
-  for (std::size_t c = 0; c < normalise.mean.size(); ++c) {
-    scale_.push_back(1 / normalise.stddev[c]);
-    bias_.push_back(-normalise.mean[c] / normalise.stddev[c]);
+  for (std::size_t c = 0; c < normalize.mean.size(); ++c) {
+    scale_.push_back(1 / normalize.stddev[c]);
+    bias_.push_back(-normalize.mean[c] / normalize.stddev[c]);
   }
 }
 

@@ -12,13 +12,13 @@ namespace medley::bench {
 /// medley::Error for masks that the plain loop does not know (fields, boxes that wrap).
 class PlainPlan {
  public:
-  PlainPlan(const MixPlan& plan, const Normalise& normalise);
+  PlainPlan(const MixPlan& plan, const Normalize& normalize);
 
   /// The batch for these images; valid as long as this is.
   [[nodiscard]] PlainBatch batch(const ImageBatchView& in, const MutableImageBatchView& out) const;
 
  private:
-  const float* gaussian(double scale, std::int32_t centre, std::int32_t length);
+  const float* gaussian(double scale, std::int32_t center, std::int32_t length);
   const PlainTap* taps(std::int32_t length, std::int32_t image_length);
 
   void grid(const MixPlan& plan, const MixEntry& entry, PlainEntry& e);

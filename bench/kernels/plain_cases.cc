@@ -78,7 +78,7 @@ std::vector<Offsets> PlainCase::offsets() const {
 
 MixOptions PlainCase::options(int threads) const {
   MixOptions options = mix_options(in, threads);
-  if (in != DType::u8) options.normalise = {};
+  if (in != DType::u8) options.normalize = {};
   return options;
 }
 

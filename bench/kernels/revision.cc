@@ -45,9 +45,9 @@ MedleyRevisionJob revision_job(const ImageBatchView& in, const MutableImageBatch
   return {view_of(in),
           view_of(out),
           options.threads,
-          static_cast<std::int32_t>(options.normalise.mean.size()),
-          options.normalise.mean.data(),
-          options.normalise.stddev.data()};
+          static_cast<std::int32_t>(options.normalize.mean.size()),
+          options.normalize.mean.data(),
+          options.normalize.stddev.data()};
 }
 
 }  // namespace medley::bench

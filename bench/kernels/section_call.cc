@@ -37,7 +37,7 @@ void run_call(const Setup& setup, Report& report) {
     check_against_reference(policy, from, DType::f32, options);
     MixPlan plan = plan_for(policy, kImages.size(), kImages.count);
     plan.entries.resize(1);
-    const PlainPlan plain(plan, options.normalise);
+    const PlainPlan plain(plan, options.normalize);
     const PlainBatch batch = plain.batch(from, to);
     std::vector<Contender> contenders = {
         {"medley", [&] { mix(plan, from, to, options); }},

@@ -65,7 +65,7 @@ void run_methods(const Setup& setup, Report& report) {
     }
     const std::vector<Timing> timings = measure(contenders, setup.copy, setup.rounds);
     fmt::print("\nStatic methods, {} to f32{}, per-sample draws, {} threads, {}\n", name_of(type),
-               type == DType::u8 ? " normalised" : "", setup.threads, text_of(setup.shape));
+               type == DType::u8 ? " normalized" : "", setup.threads, text_of(setup.shape));
     fmt::print("  {:<18} {:>9} {:>9} {:>9} {:>9} {:>15}\n", "method", "ms", "floor MB", "GB/s",
                "of copy", "quartiles");
     for (std::size_t i = 0; i < timings.size(); ++i) {

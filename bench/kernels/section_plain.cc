@@ -138,7 +138,7 @@ class Measurement {
         before_(c.blocks() ? nullptr : before),  // an older library may not know them
         options_(c.options(threads)),
         plan_(c.plan()),
-        plain_(plan_, options_.normalise),
+        plain_(plan_, options_.normalize),
         in_(bytes_of_output() + kRoom + kOtherPhase, pages),
         out_(bytes_of_output() + kRoom, pages),
         expected_(bytes_of_output()) {

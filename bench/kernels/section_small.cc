@@ -28,7 +28,7 @@ void run_small(const Setup& setup, Report& report) {
     bool augment;
   };
   fmt::print(
-      "\nSmall images in the caches, u8 to f32 normalised, {}; copy: memcpy of the same "
+      "\nSmall images in the caches, u8 to f32 normalized, {}; copy: memcpy of the same "
       "bytes\n",
       text_of(kShape));
   fmt::print("  {:<26} {:>8} {:>9} {:>9} {:>9}\n", "", "threads", "us", "ns/row", "of copy");

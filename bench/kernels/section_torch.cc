@@ -108,7 +108,7 @@ void run_versus_torch(const Setup& setup, Report& report) {
                     static_cast<std::size_t>(setup.work.size()));
       };
       std::vector<TorchContender> torch = torch_contenders(
-          plan, setup.input(type), setup.work.as<float>().data(), options.normalise, setup.threads);
+          plan, setup.input(type), setup.work.as<float>().data(), options.normalize, setup.threads);
       for (TorchContender& contender : torch) {
         reset_work();
         check_result(contender.name, contender.run(), setup.out.as<const float>());

@@ -53,7 +53,7 @@ void run_methods(const Setup& setup, Report& report);
 void run_versus_torch(const Setup& setup, Report& report);
 /// Planning 1024 samples against mixing them.
 void run_planning(const Setup& setup, Report& report);
-/// Small images in the caches: crop, flip, mix, normalise.
+/// Small images in the caches: crop, flip, mix, normalize.
 void run_small(const Setup& setup, Report& report);
 
 }  // namespace medley::bench

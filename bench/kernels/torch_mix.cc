@@ -107,15 +107,15 @@ void cutmix_box_only(at::Tensor& x, const BoxMask& box) { cut(x, box).copy_(cut(
 /// the input itself.
 class Inputs {
  public:
-  Inputs(const ImageBatchView& in, float* work, const Normalise& normalise) {
+  Inputs(const ImageBatchView& in, float* work, const Normalize& normalize) {
     const BatchShape& s = in.shape;
     const std::vector<std::int64_t> sizes = {s.count, s.channels, s.height, s.width};
     const auto type = in.dtype == DType::u8 ? at::kByte : at::kFloat;
     input_ = at::from_blob(const_cast<void*>(in.data), sizes, type);
     if (in.dtype == DType::f32) work_ = at::from_blob(work, sizes, at::kFloat);
-    if (!normalise.empty()) {
-      mean_ = at::tensor(normalise.mean).view({1, s.channels, 1, 1});
-      stddev_ = at::tensor(normalise.stddev).view({1, s.channels, 1, 1});
+    if (!normalize.empty()) {
+      mean_ = at::tensor(normalize.mean).view({1, s.channels, 1, 1});
+      stddev_ = at::tensor(normalize.stddev).view({1, s.channels, 1, 1});
     }
   }
 
@@ -146,9 +146,9 @@ void use_cached_torch_memory() {
 }
 
 std::vector<TorchContender> torch_contenders(const MixPlan& plan, const ImageBatchView& in,
-                                             float* work, const Normalise& normalise, int threads) {
+                                             float* work, const Normalize& normalize, int threads) {
   at::set_num_threads(threads);
-  const auto inputs = std::make_shared<const Inputs>(in, work, normalise);
+  const auto inputs = std::make_shared<const Inputs>(in, work, normalize);
   const Mask mask = plan.entries.front().mask;
   std::vector<TorchContender> contenders;
   const auto add_in_place = [&](const char* name, auto&& mix) {

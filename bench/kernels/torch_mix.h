@@ -26,10 +26,10 @@ struct TorchContender {
 void use_cached_torch_memory();
 
 /// The published compositions of the plan's method; `plan` has one mask for the whole batch and the
-/// reversed batch as partners. u8 inputs are first converted and normalised. `in` and `work` (of
+/// reversed batch as partners. u8 inputs are first converted and normalized. `in` and `work` (of
 /// the shape of `in`, for contenders that mix f32 in place) must outlive the contenders.
 [[nodiscard]] std::vector<TorchContender> torch_contenders(const MixPlan& plan,
                                                            const ImageBatchView& in, float* work,
-                                                           const Normalise& normalise, int threads);
+                                                           const Normalize& normalize, int threads);
 
 }  // namespace medley::bench

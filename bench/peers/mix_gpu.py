@@ -177,8 +177,8 @@ def eager_gmix(x):
     side = x.shape[2]
     places = torch.arange(side, device=x.device)
     ys, xs = torch.meshgrid(places, places, indexing="ij")
-    centre = side // 3
-    distance = ((ys - centre) ** 2 + (xs - centre) ** 2).float()
+    center = side // 3
+    distance = ((ys - center) ** 2 + (xs - center) ** 2).float()
     kernel = torch.exp(-torch.pi * distance / (min(LAM, 1 - LAM) * side**2)).to(x.dtype)
     return x * kernel + x.flip(0) * (1 - kernel)
 

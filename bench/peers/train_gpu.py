@@ -10,7 +10,7 @@ uint8 images in device memory; bf16 autocast, channels last. Contenders:
 
     eager           a loop as people write it
     compile+graph   torch.compile over batch, network and loss, and the whole step with backward
-                    pass and optimiser in one CUDA graph; draws are made ahead, in device memory
+                    pass and optimizer in one CUDA graph; draws are made ahead, in device memory
     medley          `medley train --device cuda --profile --json`, which reports ms_per_step
 
 Contenders take turns; a time is the median over the rounds. One JSON object goes to stdout, a table
@@ -151,7 +151,7 @@ class Draws:
 
 
 def windows(images, draw):
-    """Cropped, mirrored and normalised images, n x 3 x 32 x 32 in channels-last order."""
+    """Cropped, mirrored and normalized images, n x 3 x 32 x 32 in channels-last order."""
     device = images.pixels.device
     along = torch.arange(SIDE, device=device)
     rows = draw["dy"][:, None] + along
@@ -229,7 +229,7 @@ class Eager(Torch):
         super().__init__(images, options)
         first = draws.row(torch.zeros(1, dtype=torch.long, device=self.device))
         self.first_gradient = self.gradient(self.loss(first))
-        self.optimiser = torch.optim.SGD(self.net.parameters(), LR, MOMENTUM, nesterov=True,
+        self.optimizer = torch.optim.SGD(self.net.parameters(), LR, MOMENTUM, nesterov=True,
                                          weight_decay=WEIGHT_DECAY)
         self.loss_sum = torch.zeros((), device=self.device)
         self.order, self.at = torch.randperm(images.count(), device=self.device), 0
@@ -254,9 +254,9 @@ class Eager(Torch):
 
     def step(self):
         loss = self.loss(self.draw())
-        self.optimiser.zero_grad(set_to_none=True)
+        self.optimizer.zero_grad(set_to_none=True)
         loss.backward()
-        self.optimiser.step()
+        self.optimizer.step()
         self.loss_sum += loss.detach()
 
 
@@ -267,7 +267,7 @@ class CompiledGraph(Torch):
         self.at = torch.zeros(1, dtype=torch.long, device=self.device)
         self.loss_sum = torch.zeros((), device=self.device)
         lr = torch.tensor(LR, device=self.device)  # so that a schedule can change it
-        self.optimiser = torch.optim.SGD(self.net.parameters(), lr, MOMENTUM, nesterov=True,
+        self.optimizer = torch.optim.SGD(self.net.parameters(), lr, MOMENTUM, nesterov=True,
                                          weight_decay=WEIGHT_DECAY, fused=True)
         self.compiled = torch.compile(lambda at: self.loss(self.draws.row(at)))
         self.first_gradient = self.gradient(self.compiled(self.at))
@@ -275,10 +275,10 @@ class CompiledGraph(Torch):
         stream.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(stream):
             for _ in range(options.warm_up):
-                self.optimiser.zero_grad(set_to_none=True)
+                self.optimizer.zero_grad(set_to_none=True)
                 self.run_step()
         torch.cuda.current_stream().wait_stream(stream)
-        self.optimiser.zero_grad(set_to_none=True)  # gradients then live in the graph's memory
+        self.optimizer.zero_grad(set_to_none=True)  # gradients then live in the graph's memory
         self.graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(self.graph):
             self.run_step()
@@ -286,7 +286,7 @@ class CompiledGraph(Torch):
     def run_step(self):
         loss = self.compiled(self.at)
         loss.backward()
-        self.optimiser.step()
+        self.optimizer.step()
         self.loss_sum += loss.detach()
         self.at.copy_((self.at + 1) % self.draws.steps)
 

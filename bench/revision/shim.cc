@@ -50,8 +50,8 @@ MEDLEY_EXPORT int medley_revision_mix(const void* plan, const MedleyRevisionJob*
     options.backend = Backend::cpu;
     options.threads = job->threads;
     if (job->channels > 0) {
-      options.normalise.mean.assign(job->mean, job->mean + job->channels);
-      options.normalise.stddev.assign(job->stddev, job->stddev + job->channels);
+      options.normalize.mean.assign(job->mean, job->mean + job->channels);
+      options.normalize.stddev.assign(job->stddev, job->stddev + job->channels);
     }
     mix(*static_cast<const MixPlan*>(plan), view_of(job->in), view_of(job->out), options);
     return 1;

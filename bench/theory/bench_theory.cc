@@ -160,7 +160,7 @@ void run_gradients(Bench& bench) {
   for (double& value : gradient) value = random.normal();
   std::vector<double> magnitudes = gradient;
   for (double& value : magnitudes) value = std::abs(value);
-  const theory::GradProdOptions options{theory::Magnitude::euclidean, theory::Normalise::none};
+  const theory::GradProdOptions options{theory::Magnitude::euclidean, theory::Normalize::none};
   const auto fast = [&] { return theory::partial_grad_prod(gradient, 1, {64, 64}, options); };
   const auto plain = [&] { return theory::partial_grad_prod_loops(magnitudes, {64, 64}); };
   require(greatest_difference(fast(), plain()) < 1e-14, "gradient products");

@@ -156,13 +156,13 @@ class Trainer {
         torch::tensor(mixed.weights, torch::kFloat64)
             .to(torch::kFloat32)
             .view({count, mixed.terms})};
-    const double labelled = now();
+    const double labeled = now();
     nn::loss_of(model_->forward(batch), labels, recipe_.loss, recipe_.smoothing).backward();
     const double learned = now();
     stepper_->step(0.01);
     for (auto& [name, p] : parameters_) p.mutable_grad().reset();
     const double updated = now();
-    return {loaded - start, labelled - loaded, learned - labelled, updated - learned};
+    return {loaded - start, labeled - loaded, learned - labeled, updated - learned};
   }
 
  private:
@@ -209,7 +209,7 @@ void run_loader(Options& options) {
     ours_us.push_back(1e6 * ours);
     torch_us.push_back(1e6 * theirs);
   }
-  options.report("load + mix + normalise, share of a resnet8 step", load_share, 0.03, false,
+  options.report("load + mix + normalize, share of a resnet8 step", load_share, 0.03, false,
                  Json::object());
   options.report("forward and backward, share of a resnet8 step", network_share, 0.95, true,
                  Json::object());

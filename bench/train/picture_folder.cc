@@ -56,13 +56,13 @@ std::vector<Tap> taps(int from, int to) {
   const float reach = std::max(scale, 1.0f);
   std::vector<Tap> all;
   for (int i = 0; i < to; ++i) {
-    const float centre = (static_cast<float>(i) + 0.5f) * scale - 0.5f;
-    const int first = std::max(static_cast<int>(std::floor(centre - reach)) + 1, 0);
-    const int last = std::min(static_cast<int>(std::ceil(centre + reach)) - 1, from - 1);
+    const float center = (static_cast<float>(i) + 0.5f) * scale - 0.5f;
+    const int first = std::max(static_cast<int>(std::floor(center - reach)) + 1, 0);
+    const int last = std::min(static_cast<int>(std::ceil(center + reach)) - 1, from - 1);
     Tap tap{first, {}};
     float sum = 0;
     for (int j = first; j <= last; ++j) {
-      tap.weights.push_back(1 - std::abs(static_cast<float>(j) - centre) / reach);
+      tap.weights.push_back(1 - std::abs(static_cast<float>(j) - center) / reach);
       sum += tap.weights.back();
     }
     for (float& weight : tap.weights) weight /= sum;

@@ -91,10 +91,10 @@ def network(width: int, classes: int) -> nn.Module:
 @torch.no_grad()
 def evaluate(model: nn.Module, data: Images, device: str) -> float:
     model.eval()
-    normalise = medley.NoMix(dtype="f32", mean=MEAN, std=STD)  # medley: conversion alone
+    normalize = medley.NoMix(dtype="f32", mean=MEAN, std=STD)  # medley: conversion alone
     right = 0
     for begin in range(0, len(data), 256):
-        images = normalise(data.images[begin : begin + 256]).to(device)
+        images = normalize(data.images[begin : begin + 256]).to(device)
         labels = data.labels[begin : begin + 256].to(device)
         right += int((model(images).argmax(1) == labels).sum())
     return right / len(data)
@@ -123,7 +123,7 @@ def main() -> None:
         test = draw(max(options.count // 5, 12), options.count)
     classes = int(train.labels.max()) + 1
 
-    # medley: crop, flip, mix, normalise and convert, in one pass in the workers
+    # medley: crop, flip, mix, normalize and convert, in one pass in the workers
     mix = medley.Mix(
         options.method, pad=2, flip=0.5, dtype="f32", mean=MEAN, std=STD, seed=options.seed
     )
@@ -133,15 +133,15 @@ def main() -> None:
     )  # fmt: skip
 
     model = network(options.width, classes).to(device)
-    optimiser = torch.optim.SGD(
+    optimizer = torch.optim.SGD(
         model.parameters(), options.lr, momentum=0.9, weight_decay=5e-4, nesterov=True
     )
-    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, options.epochs * len(loader))
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, options.epochs * len(loader))
     start = 0
     if options.checkpoint and options.checkpoint.exists():
         state = torch.load(options.checkpoint, map_location=device)
         model.load_state_dict(state["model"])
-        optimiser.load_state_dict(state["optimiser"])
+        optimizer.load_state_dict(state["optimizer"])
         schedule.load_state_dict(state["schedule"])
         start = state["epoch"]
 
@@ -152,9 +152,9 @@ def main() -> None:
         for x, y in loader:
             x, y = x.to(device, non_blocking=True), y.to(device, non_blocking=True)
             loss = medley.torch.cross_entropy(model(x), y)  # medley: no N x C matrix of targets
-            optimiser.zero_grad(set_to_none=True)
+            optimizer.zero_grad(set_to_none=True)
             loss.backward()
-            optimiser.step()
+            optimizer.step()
             schedule.step()
             total += loss.item()
         accuracy = evaluate(model, test, device)
@@ -162,7 +162,7 @@ def main() -> None:
         if options.checkpoint:
             state = {
                 "model": model.state_dict(),
-                "optimiser": optimiser.state_dict(),
+                "optimizer": optimizer.state_dict(),
                 "schedule": schedule.state_dict(),
                 "epoch": epoch + 1,
             }

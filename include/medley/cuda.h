@@ -14,7 +14,7 @@
 // Mixing on CUDA devices. Part of builds with MEDLEY_BUILD_CUDA (`medley::cuda` exists then).
 //
 // All functions act on the current device and, unless stated, only enqueue work on the caller's
-// stream: no synchronisation, no allocation, so they can be captured into a CUDA graph. Pointers in
+// stream: no synchronization, no allocation, so they can be captured into a CUDA graph. Pointers in
 // views and spans are device memory. Results have the bits of the CPU backends.
 
 struct CUstream_st;  // cudaStream_t is a pointer to it
@@ -45,7 +45,7 @@ struct StepIndex {
 };
 
 /// Plans in device memory: one batch, or the batches of an epoch, of which a step index that lives
-/// on the device selects one. Uploading allocates and, unless it is given a stream, synchronises;
+/// on the device selects one. Uploading allocates and, unless it is given a stream, synchronizes;
 /// it is the only part that does.
 class DevicePlan {
  public:
@@ -70,7 +70,7 @@ class DevicePlan {
   [[nodiscard]] bool update(std::span<const MixPlan> steps, Stream stream);
   /// Puts other batches in the place of these, in new memory that has room for both, and with
   /// kernels for both: `update` takes either kind from now on, if number, size and terms of a label
-  /// are the same. Synchronises.
+  /// are the same. Synchronizes.
   void extend(std::span<const MixPlan> steps);
 
   /// Number of batches, outputs of each, images of the input, and size of the outputs.
@@ -90,7 +90,7 @@ class DevicePlan {
 
 /// As medley::mix, on device memory; never in place. `step` points to the step index on the device
 /// (null: step 0); it is taken modulo the number of steps. `options.backend`, `threads` and
-/// `stores` have no meaning here. At most 256 channels if values are normalised.
+/// `stores` have no meaning here. At most 256 channels if values are normalized.
 void mix(const DevicePlan& plan, const ImageBatchView& in, const MutableImageBatchView& out,
          const MixOptions& options, Stream stream, StepIndex step = {});
 

@@ -27,10 +27,10 @@ class MaskList;
 }  // namespace theory
 
 /// The weight that labels get: the mean of the mask that was applied, or the drawn lam.
-enum class LabelRule : std::uint8_t { realised, drawn };
+enum class LabelRule : std::uint8_t { realized, drawn };
 
 /// Their names.
-inline constexpr std::array<std::string_view, 2> kLabelRules = {"realised", "drawn"};
+inline constexpr std::array<std::string_view, 2> kLabelRules = {"realized", "drawn"};
 /// The names of the rules, in order.
 [[nodiscard]] constexpr std::span<const std::string_view> enum_names(LabelRule) noexcept {
   return kLabelRules;
@@ -53,7 +53,7 @@ struct LambdaDistribution {
 struct MaskDraw {
   double lam = 1;
   Mask mask = FlatMask{1};
-  double realised =
+  double realized =
       std::numeric_limits<double>::quiet_NaN();  ///< mean of the mask; NaN: to be taken
   Resample resample = Resample::none;
 };

@@ -10,7 +10,7 @@
 
 namespace medley {
 
-/// Where mixing runs. `reference` is the plain-loop specification, `cpu` the vectorised and
+/// Where mixing runs. `reference` is the plain-loop specification, `cpu` the vectorized and
 /// threaded version of it, `cuda` a GPU (images in host memory are copied there and back; for
 /// images that live on the device see medley/cuda.h). `automatic` is `cpu`: copying costs more than
 /// mixing.
@@ -29,14 +29,14 @@ enum class Backend : std::uint8_t { automatic, reference, cpu, cuda };
 [[nodiscard]] std::vector<std::string_view> simd_targets();
 
 /// (value - mean) / stddev per channel, in units of the input (0..255 for u8). Empty: no change.
-struct Normalise {
+struct Normalize {
   std::vector<float> mean = {};
   std::vector<float> stddev = {};
 
   /// Whether values stay as they are.
   [[nodiscard]] bool empty() const noexcept { return mean.empty() && stddev.empty(); }
   /// For mean and deviation given for values in [0, 1] and u8 images: both times 255.
-  [[nodiscard]] static Normalise of_unit_range(std::span<const float> mean,
+  [[nodiscard]] static Normalize of_unit_range(std::span<const float> mean,
                                                std::span<const float> stddev);
 };
 
@@ -51,7 +51,7 @@ enum class Stores : std::uint8_t { automatic, cached, streaming };
 struct MixOptions {
   Backend backend = Backend::automatic;
   int threads = 0;  ///< 0: all cores
-  Normalise normalise = {};
+  Normalize normalize = {};
   PadMode pad_mode = PadMode::constant;
   float pad_value = 0;  ///< for `constant`; rounded to the type of the input
   Stores stores = Stores::automatic;
@@ -60,7 +60,7 @@ struct MixOptions {
   bool windows = false;
 };
 
-/// Mixes: output b is made from the images of `in` as `plan.entries[b]` says, normalised and
+/// Mixes: output b is made from the images of `in` as `plan.entries[b]` says, normalized and
 /// converted to the type and layout of `out`. Pure: nothing random, and the same bits from every
 /// backend, SIMD target and number of threads.
 ///

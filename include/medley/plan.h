@@ -64,7 +64,7 @@ struct BoxMask {
   friend bool operator==(const BoxMask&, const BoxMask&) = default;
 };
 
-/// Whose weight is 1 at the centre of a Gaussian.
+/// Whose weight is 1 at the center of a Gaussian.
 enum class Peak : std::uint8_t { own, partner };
 
 /// K = exp(-pi * squared distance to (cy, cx) / (tau * height * width)) is the weight of the image
@@ -88,7 +88,7 @@ enum class GridInterpolation : std::uint8_t { constant, bilinear };
 
 /// A coarse mask: rows * columns values of `MixPlan::fields`, from `offset` on. Constant: pixel (y,
 /// x) has the value of block (floor(y * rows / height), floor(x * columns / width)). Bilinear:
-/// between the centres of the four blocks around the pixel's centre; beyond the outermost centres
+/// between the centers of the four blocks around the pixel's center; beyond the outermost centers
 /// values go on as they are. At most one row and column per pixel.
 struct GridMask {
   std::int64_t offset = 0;
@@ -118,7 +118,7 @@ struct MixTerm {
   Source source;
   double weight = 0;  ///< of its label, and of all its pixels unless it has a mask
   /// The weights of its pixels; `weight` is then the mean of these (`mask_mean`) under the
-  /// `realised` rule. Where no term of an output has any weight the output is 0.
+  /// `realized` rule. Where no term of an output has any weight the output is 0.
   TermMask mask = {};
   friend bool operator==(const MixTerm&, const MixTerm&) = default;
 };
@@ -160,7 +160,7 @@ struct MixPlan {
 };
 
 /// Throws InvalidArgument unless the plan is well formed: sizes > 0, all numbers finite, boxes,
-/// centres, fields, grids, tiles and terms in range. The values of fields are not looked at. `mix`
+/// centers, fields, grids, tiles and terms in range. The values of fields are not looked at. `mix`
 /// and the label functions check this themselves.
 void validate(const MixPlan& plan);
 
@@ -173,7 +173,7 @@ void validate(const MixPlan& plan);
 /// `float`. Throws InvalidArgument if the mask does not fit the plan, as `mask_mean` does.
 void mask_values(const MixPlan& plan, const MixEntry& entry, std::span<double> values);
 
-/// Mean of the entry's mask: the label weight of the `realised` rule.
+/// Mean of the entry's mask: the label weight of the `realized` rule.
 [[nodiscard]] double mask_mean(const MixPlan& plan, const MixEntry& entry);
 
 /// The same of the weights of a term's pixels.

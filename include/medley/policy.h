@@ -17,7 +17,7 @@ enum class Form : std::uint8_t { code, paper, calibrated };
 /// Their names.
 inline constexpr std::array<std::string_view, 3> kForms = {"code", "paper", "calibrated"};
 
-/// Where a box may lie. `clipped`: centre anywhere, cut at the border, even sides. `inside`: wholly
+/// Where a box may lie. `clipped`: center anywhere, cut at the border, even sides. `inside`: wholly
 /// in the image. `wrap`: runs over the border and comes in on the other side.
 enum class Placement : std::uint8_t { clipped, inside, wrap };
 /// Their names.
@@ -25,7 +25,7 @@ inline constexpr std::array<std::string_view, 3> kPlacements = {"clipped", "insi
 
 /// How many samples share one draw of lam and mask: one, the whole batch, or two. `pair`: partners
 /// are each other's and share a draw, but pairing `roll` keeps its partners; a sample left over (an
-/// odd batch, or rules that a random matching cannot keep for all) shares that of its neighbour, or
+/// odd batch, or rules that a random matching cannot keep for all) shares that of its neighbor, or
 /// stays unmixed.
 enum class Mode : std::uint8_t { sample, batch, pair };
 /// Their names.
@@ -81,7 +81,7 @@ struct MixPolicy {
   Method method = "mixup";
 
   double prob = 1;  ///< chance that a draw mixes at all
-  LabelRule label = LabelRule::realised;
+  LabelRule label = LabelRule::realized;
   Mode mode = Mode::sample;
   Pairing pairing = Pairing::batch;
   bool no_self = false;  ///< never mix a sample with itself

@@ -74,7 +74,7 @@ struct BatchShape {
   friend bool operator==(const BatchShape&, const BatchShape&) = default;
 };
 
-/// Distances between neighbours along an axis, in elements.
+/// Distances between neighbors along an axis, in elements.
 struct BatchStrides {
   std::int64_t image = 0;
   std::int64_t channel = 0;

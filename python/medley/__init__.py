@@ -12,7 +12,7 @@ Everything random is in a plan (`mix.plan(...)`), plain data that can be stored 
 `apply`. The same seed gives the same bits here, in C++ and on the command line.
 
 Submodules: `medley.torch` (losses), `medley.timm` and `medley.torchvision` (drop-in adapters),
-`medley.collate` (DataLoader), `medley.theory` (what a method regularises), `medley.data` (drawn
+`medley.collate` (DataLoader), `medley.theory` (what a method regularizes), `medley.data` (drawn
 pictures to try things with).
 """
 

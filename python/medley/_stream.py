@@ -185,7 +185,7 @@ def _worker_seed() -> int | None:
 
 
 def _mixed_seed(seed: int, worker: int) -> int:
-    """splitmix64's finaliser over both numbers."""
+    """splitmix64's finalizer over both numbers."""
     z = (seed ^ (worker * 0x9E3779B97F4A7C15 + 0xD1B54A32D192ED03)) & _MASK
     z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
     z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & _MASK
@@ -193,7 +193,7 @@ def _mixed_seed(seed: int, worker: int) -> int:
 
 
 def _rank_and_world_size() -> tuple[int, int]:
-    """Of `torch.distributed` if it is initialised, else of the launcher's environment variables."""
+    """Of `torch.distributed` if it is initialized, else of the launcher's environment variables."""
     distributed = sys.modules.get("torch.distributed")
     if distributed is not None and distributed.is_available() and distributed.is_initialized():
         return distributed.get_rank(), distributed.get_world_size()

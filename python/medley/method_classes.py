@@ -32,7 +32,7 @@ class Common(MixerOptions, total=False):
     """Options that every mixer takes; `Mix` explains them."""
 
     prob: float
-    label: Literal["realised", "drawn"]
+    label: Literal["realized", "drawn"]
     mode: Literal["sample", "batch", "pair"]
     pairing: Literal["batch", "reverse", "roll", "dataset"]
     no_self: bool

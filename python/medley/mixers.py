@@ -80,7 +80,7 @@ class Mix:
     rank, world_size: this process and how many there are: call k of it takes the draws that call
         k * world_size + rank of one process would. Without a seed they are found by themselves.
     prob: probability that a draw mixes at all. Default 1.0; in [0, 1].
-    label: weight of the own label: the mean of the mask, or lam as drawn. Default "realised"; or
+    label: weight of the own label: the mean of the mask, or lam as drawn. Default "realized"; or
         "drawn".
     mode: samples that share one draw of lam and mask: each its own, the batch, or two. Default
         "sample"; or "batch", "pair".

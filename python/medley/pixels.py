@@ -35,8 +35,8 @@ def apply(
     """Mixes images as a plan says. Nothing random; the same bits on every backend.
 
     plan: of `mix.plan(...)` or `medley.Plan.from_json`.
-    images: (N, C, H, W), or (N, H, W, C) with layout="nhwc"; (N, H, W) for grey images; (N, D) for
-        vectors. uint8, float16, bfloat16 or float32. Channels-last tensors are recognised by their
+    images: (N, C, H, W), or (N, H, W, C) with layout="nhwc"; (N, H, W) for gray images; (N, D) for
+        vectors. uint8, float16, bfloat16 or float32. Channels-last tensors are recognized by their
         strides. Strides that the kernels cannot take (negative, zero, every other pixel) are
         copied first.
     out: an array of shape (len(plan), ...) to write to; its dtype and memory order decide. Without

@@ -70,8 +70,8 @@ def __getattr__(name: str) -> Any:
             return numpy.asarray(array).view(cls)
 
         def _repr_png_(self) -> bytes | None:
-            coloured = self.ndim == 3 and self.shape[2] == 3
-            shown = self.dtype == numpy.uint8 and (coloured or self.ndim == 2) and self.size > 0
+            colored = self.ndim == 3 and self.shape[2] == 3
+            shown = self.dtype == numpy.uint8 and (colored or self.ndim == 2) and self.size > 0
             return _core.png(numpy.ascontiguousarray(self)) if shown else None
 
         def save(self, path: Any) -> None:

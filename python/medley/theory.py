@@ -1,6 +1,6 @@
-"""What mixing regularises: coefficients, two moons, designs and gradient products, as NumPy arrays.
+"""What mixing regularizes: coefficients, two moons, designs and gradient products, as NumPy arrays.
 
-N = 1 - M is the partner's weight. The regularisation coefficients of a method are the second
+N = 1 - M is the partner's weight. The regularization coefficients of a method are the second
 moments E[N_j N_k] of its masks; the effective ones are what multiplies gradients and Hessians in
 the expansion of the mixed loss.
 """
@@ -147,12 +147,12 @@ class TwoMoons:
     """The paper's experiment on two half moons of 50 points each: how well the expansion follows
     the mixed loss of a logistic regression.
 
-    method: "mixup" or "bernoulli". centred: the points have mean 0. A model is its two slopes and
+    method: "mixup" or "bernoulli". centered: the points have mean 0. A model is its two slopes and
     its bias.
     """
 
-    def __init__(self, method: str = "mixup", centred: bool = True) -> None:
-        self._core = _core.theory.TwoMoons(word("method", method), true_or_false("centred", centred))
+    def __init__(self, method: str = "mixup", centered: bool = True) -> None:
+        self._core = _core.theory.TwoMoons(word("method", method), true_or_false("centered", centered))
 
     @property
     def x(self) -> Any:
@@ -187,9 +187,9 @@ class TwoMoons:
         )  # fmt: skip
         return [Step(n, tuple(model), a, b) for n, model, a, b in trace]
 
-    def minimise(self, objective: str = "exact") -> Step:
-        """The minimiser of an objective, "exact" or "approximate", by Newton steps."""
-        [(n, model, a, b)] = self._core.minimise(word("objective", objective))
+    def minimize(self, objective: str = "exact") -> Step:
+        """The minimizer of an objective, "exact" or "approximate", by Newton steps."""
+        [(n, model, a, b)] = self._core.minimize(word("objective", objective))
         return Step(n, tuple(model), a, b)
 
 
@@ -220,16 +220,16 @@ def nearest_feasible(moments: Any, mean: float, size: int | tuple[int, int] | No
 
 
 def partial_grad_prod(
-    gradients: Any, *, magnitude: str = "euclidean", normalise: str = "gradient"
+    gradients: Any, *, magnitude: str = "euclidean", normalize: str = "gradient"
 ) -> tuple[Any, Any]:
     """PartialGradProd of gradients of shape (N, C, H, W): for every displacement the greatest
     product of gradient magnitudes.
 
-    magnitude: "euclidean", "absolute", "signed_sum" or "each" (channel). normalise: "gradient",
+    magnitude: "euclidean", "absolute", "signed_sum" or "each" (channel). normalize: "gradient",
     "map" or "none". Returns the maximum and the mean over the images, float64 of shape
     (2H-1, 2W-1), displacement (0, 0) in the middle.
     """
     largest, mean = _core.theory.grad_prod(
-        on_host(gradients), word("magnitude", magnitude), word("normalise", normalise)
+        on_host(gradients), word("magnitude", magnitude), word("normalize", normalize)
     )
     return _array(largest), _array(mean)

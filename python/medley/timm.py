@@ -89,7 +89,7 @@ class Mixup(_TimmMixup):
     multi_label: targets are dense, (N, num_classes), and smoothed towards 0.5.
     method: another Medley method instead, such as "hmix" or "gmix", with `alpha = mixup_alpha` and
         further options by name (`ratio=0.75`). Options of CutMix and of the switch do not go with
-        it. Batches are mixed in place, so options that crop, convert or normalise are refused, and
+        it. Batches are mixed in place, so options that crop, convert or normalize are refused, and
         those that need classes.
     seed, rank, world_size, threads: as those of `medley.Mix`.
 
@@ -268,7 +268,7 @@ class _Mixers:
             "prob": of.mix_prob,
             "mode": self._mode,
             "pairing": "reverse",
-            "label": "realised" if of.correct_lam else "drawn",
+            "label": "realized" if of.correct_lam else "drawn",
             "threads": of._threads,
         }
         self._minmax = minmax

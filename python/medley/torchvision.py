@@ -12,7 +12,7 @@ same draws; beside a tv_tensors.Image or Video, plain tensors stay as they are.
 labels: classes (N,) or (N, 1), or soft labels (N, num_classes), of integers too. PIL images, and
 maps (N, H, W), boxes and key points beside the images, are refused.
 
-As in torchvision one draw serves the whole batch and the partner is the neighbour in the batch; give
+As in torchvision one draw serves the whole batch and the partner is the neighbor in the batch; give
 `mode="sample"` or `pairing="batch"` for more variety. Inputs are not changed. Calls count like those
 of `medley.Mix`, in DataLoader workers too. In a compiled step a call is a graph break.
 """

@@ -150,7 +150,7 @@ Command add_mix(CLI::App& program) {
       ->default_str("FIRST-mixed.png in the current folder, never replaced")
       ->group(one);
   add_path(*app, "--mask-out", command->files.mask_output, "FILE.png",
-           "also write the mask: 8-bit grey, 255 where only the own image shows")
+           "also write the mask: 8-bit gray, 255 where only the own image shows")
       ->group(one);
 
   const char* many = "A folder of images";

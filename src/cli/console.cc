@@ -29,12 +29,12 @@ void to_stderr(std::string_view text) {
   static_cast<void>(std::fflush(stderr));
 }
 
-/// A marker such as "error:" in the given ANSI colour, or plain where colour is not wanted.
-std::string marker(std::string_view word, std::string_view colour) {
+/// A marker such as "error:" in the given ANSI color, or plain where color is not wanted.
+std::string marker(std::string_view word, std::string_view color) {
   // https://no-color.org: set and not empty.
-  const char* no_colour = std::getenv("NO_COLOR");
-  const bool coloured = stderr_is_terminal() && (no_colour == nullptr || *no_colour == '\0');
-  return coloured ? fmt::format("\x1b[{}m{}:\x1b[0m", colour, word) : fmt::format("{}:", word);
+  const char* no_color = std::getenv("NO_COLOR");
+  const bool colored = stderr_is_terminal() && (no_color == nullptr || *no_color == '\0');
+  return colored ? fmt::format("\x1b[{}m{}:\x1b[0m", color, word) : fmt::format("{}:", word);
 }
 
 /// Length of the UTF-8 sequence at the start of `text`, 0 if it is not one. Overlong forms pass:

@@ -166,7 +166,7 @@ std::shared_ptr<const MaskSet> read_masks(const std::vector<std::string>& paths)
     }
     for (std::size_t i = 0; i < image.rgb.size(); i += 3) {
       if (image.rgb[i] != image.rgb[i + 1] || image.rgb[i] != image.rgb[i + 2]) {
-        fail_content(path, "a mask must be a grey picture, this one has colours");
+        fail_content(path, "a mask must be a gray picture, this one has colors");
       }
       masks->values.push_back(static_cast<float>(image.rgb[i]) / kWhite);
     }

@@ -28,7 +28,7 @@ namespace medley::cli {
 [[nodiscard]] std::shared_ptr<const GaussianDesign> read_design(const std::string& path);
 [[nodiscard]] GaussianDesign design_from_json(std::string_view text, const std::string& name);
 
-/// Grey pictures as masks: white (255) is the own image, black the partner. All have one size.
+/// Gray pictures as masks: white (255) is the own image, black the partner. All have one size.
 [[nodiscard]] std::shared_ptr<const MaskSet> read_masks(const std::vector<std::string>& paths);
 
 }  // namespace medley::cli

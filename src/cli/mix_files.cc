@@ -165,7 +165,7 @@ void mix_files(const FilesRequest& request) {
   files.write(output, data::encode_png(mixed));
   if (!request.mask_output.empty()) {
     files.write(request.mask_output,
-                data::encode_png_grey(size, mask_picture(plan, plan.entries.front())));
+                data::encode_png_gray(size, mask_picture(plan, plan.entries.front())));
   }
   files.commit();
   print(request.json ? to_text(report(request, plan, output)) : summary(plan, output));

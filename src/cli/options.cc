@@ -8,6 +8,8 @@
 #include <limits>
 #include <vector>
 
+#include "options/old_words.h"
+
 namespace medley::cli {
 namespace {
 
@@ -130,7 +132,7 @@ void check_text(const std::string& name, OptionType type, std::span<const std::s
       static_cast<void>(parse_real(name, text));
       break;
     case OptionType::name:
-      if (std::ranges::find(words, text) == words.end()) {
+      if (std::ranges::find(words, current_word(text)) == words.end()) {
         refuse(name, fmt::format("one of {}", fmt::join(words, ", ")), text);
       }
       break;

@@ -29,11 +29,11 @@ data::Image mix_entry(const MixPlan& plan, std::size_t entry, const ImageLookup&
 std::vector<std::uint8_t> mask_picture(const MixPlan& plan, const MixEntry& entry) {
   std::vector<double> values(static_cast<std::size_t>(plan.size.pixels()));
   mask_values(plan, entry, values);
-  std::vector<std::uint8_t> grey(values.size());
-  std::transform(values.begin(), values.end(), grey.begin(), [](double m) {
+  std::vector<std::uint8_t> gray(values.size());
+  std::transform(values.begin(), values.end(), gray.begin(), [](double m) {
     return static_cast<std::uint8_t>(std::nearbyint(255 * std::clamp(m, 0.0, 1.0)));
   });
-  return grey;
+  return gray;
 }
 
 }  // namespace medley::cli

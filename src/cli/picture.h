@@ -18,7 +18,7 @@ using ImageLookup = std::function<data::Image(std::int64_t)>;
 [[nodiscard]] data::Image mix_entry(const MixPlan& plan, std::size_t entry,
                                     const ImageLookup& image_at, const MixOptions& options);
 
-/// The entry's mask as 8-bit grey: 255 M, rounded to nearest (ties to even) and clamped.
+/// The entry's mask as 8-bit gray: 255 M, rounded to nearest (ties to even) and clamped.
 [[nodiscard]] std::vector<std::uint8_t> mask_picture(const MixPlan& plan, const MixEntry& entry);
 
 }  // namespace medley::cli

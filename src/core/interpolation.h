@@ -16,7 +16,7 @@ struct Tap {
   float fraction;
 };
 
-/// Pixel i of an axis of n pixels resampled to `length`; pixel centres are at halves, and beyond
+/// Pixel i of an axis of n pixels resampled to `length`; pixel centers are at halves, and beyond
 /// the outermost of them values go on as they are.
 MEDLEY_HOST_DEVICE inline Tap bilinear_tap(std::int32_t i, std::int32_t length,
                                            std::int32_t n) noexcept {

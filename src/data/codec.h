@@ -13,7 +13,7 @@
 
 namespace medley::data {
 
-/// Throws IoError unless a picture of these dimensions may be decoded.
+/// Throws IoError unless an image of these dimensions may be decoded.
 void check_decoded_size(std::int64_t height, std::int64_t width, std::string_view name);
 
 /// Throws InvalidArgument unless `size` is within the limits and has `values` = channels * pixels.

@@ -8,7 +8,7 @@
 
 namespace medley::data {
 
-/// Of files that are read whole: pictures and tables are not larger, data sets and weights may be.
+/// Of files that are read whole: images and tables are not larger, data sets and weights may be.
 inline constexpr std::size_t kPlainSize = std::size_t{1} << 30;
 inline constexpr std::size_t kAnySize = SIZE_MAX;
 
@@ -54,7 +54,7 @@ void flush_file(const std::filesystem::path& path);
 /// empty path is the current folder. Throws IoError.
 void flush_folder(const std::filesystem::path& folder);
 
-/// Whether a name begins with a dot: what other programs keep beside pictures.
+/// Whether a name begins with a dot: what other programs keep beside images.
 [[nodiscard]] bool is_hidden(const std::filesystem::path& path);
 
 }  // namespace medley::data

@@ -39,7 +39,7 @@ std::vector<fs::path> subfolders(const fs::path& folder) {
   return found;
 }
 
-/// All pictures in a folder and the folders in it. Links may lead back to folders that were `seen`.
+/// All images in a folder and the folders in it. Links may lead back to folders that were `seen`.
 void list_deep(const fs::path& folder, std::set<fs::path>& seen, std::vector<fs::path>& paths) {
   if (!seen.insert(fs::canonical(folder)).second) return;
   const std::vector<fs::path> here = list_images(folder);

@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 constexpr std::array<std::uint8_t, 4> kPngStart = {0x89, 'P', 'N', 'G'};
 constexpr std::array<std::uint8_t, 3> kJpegStart = {0xFF, 0xD8, 0xFF};
 
-/// A thread keeps a buffer of decoded pixels up to this size for its next picture.
+/// A thread keeps a buffer of decoded pixels up to this size for its next image.
 constexpr std::size_t kKeptBytes = std::size_t{1} << 24;
 
 bool starts_with(std::span<const std::uint8_t> bytes, std::span<const std::uint8_t> start) {
@@ -43,7 +43,7 @@ void check_box(const PixelBox& box, ImageSize whole) {
       box.height > whole.height - box.top || box.width > whole.width - box.left) {
     throw InvalidArgument(
         fmt::format("a part of {} x {} pixels at row {}, column {} is not within "
-                    "a picture of {} x {}",
+                    "an image of {} x {}",
                     box.width, box.height, box.top, box.left, whole.width, whole.height));
   }
 }
@@ -139,7 +139,7 @@ void decode_part(std::span<const std::uint8_t> bytes, std::string_view name,
     return stored_box(box, orientation, stored);
   };
   const ImageSize stored_size = orientation.turned(size);
-  // A fresh buffer for every picture costs a good part of decoding it.
+  // A fresh buffer for every image costs a good part of decoding it.
   thread_local Image decoded;
   Window window{};
   if (starts_with(bytes, kJpegStart)) {
@@ -177,15 +177,15 @@ std::vector<std::uint8_t> encode_png(const Image& image) {
   return encode_png_rows(image.size, 3, image.rgb);
 }
 
-std::vector<std::uint8_t> encode_png_grey(ImageSize size, std::span<const std::uint8_t> grey) {
-  check_pixels(size, grey.size(), 1);
-  return encode_png_rows(size, 1, grey);
+std::vector<std::uint8_t> encode_png_gray(ImageSize size, std::span<const std::uint8_t> gray) {
+  check_pixels(size, gray.size(), 1);
+  return encode_png_rows(size, 1, gray);
 }
 
 void write_png(const fs::path& path, const Image& image) { write_file(path, encode_png(image)); }
 
-void write_png_grey(const fs::path& path, ImageSize size, std::span<const std::uint8_t> grey) {
-  write_file(path, encode_png_grey(size, grey));
+void write_png_gray(const fs::path& path, ImageSize size, std::span<const std::uint8_t> gray) {
+  write_file(path, encode_png_gray(size, gray));
 }
 
 std::vector<fs::path> list_images(const fs::path& directory) {

@@ -169,7 +169,7 @@ PixelBox RandomCrop::box(ImageSize whole, std::uint64_t seed, std::uint64_t epoc
     return {static_cast<std::int32_t>(top), static_cast<std::int32_t>(left),
             static_cast<std::int32_t>(height), static_cast<std::int32_t>(width)};
   }
-  // A very long picture: as much of its middle as the ratio allows.
+  // A very long image: as much of its middle as the ratio allows.
   const auto most = [&](std::int32_t side, std::int32_t other) {
     const auto length = static_cast<std::int32_t>(std::lround(other * aspect));
     return std::clamp(length, 1, side);

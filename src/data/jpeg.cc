@@ -21,7 +21,7 @@ namespace medley::data {
 namespace {
 
 /// More than any encoder writes: a small file with thousands of scans is an attack. Every scan goes
-/// over all pixels, so large pictures may have fewer; those of encoders have about ten.
+/// over all pixels, so large images may have fewer; those of encoders have about ten.
 constexpr std::int64_t kMaxScans = 500;
 constexpr std::int64_t kMaxScannedPixels = std::int64_t{1} << 31;
 
@@ -71,11 +71,11 @@ class Reader {
   }
 
   [[nodiscard]] bool is_cmyk() const noexcept {
-    return colour_space() == JCS_CMYK || colour_space() == JCS_YCCK;
+    return color_space() == JCS_CMYK || color_space() == JCS_YCCK;
   }
 
   /// Reads the pixels and everything after them; `cmyk` has room for a row of four channels, if
-  /// the picture has them. False after an error.
+  /// the image has them. False after an error.
   [[nodiscard]] bool read_rows(std::uint8_t* rgb, std::size_t row_bytes,
                                std::uint8_t* cmyk) noexcept {
     if (setjmp(jump_) != 0) return false;
@@ -111,7 +111,7 @@ class Reader {
   [[nodiscard]] std::int64_t height() const noexcept { return decoder_.image_height; }
   [[nodiscard]] std::int64_t width() const noexcept { return decoder_.image_width; }
   [[nodiscard]] int components() const noexcept { return decoder_.num_components; }
-  [[nodiscard]] J_COLOR_SPACE colour_space() const noexcept { return decoder_.jpeg_color_space; }
+  [[nodiscard]] J_COLOR_SPACE color_space() const noexcept { return decoder_.jpeg_color_space; }
 
   [[noreturn]] void fail(std::string_view name) const {
     const int code = errors_.msg_code;
@@ -184,8 +184,8 @@ class Reader {
   std::jmp_buf jump_{};
 };
 
-void check_colours(const Reader& reader, std::string_view name) {
-  switch (reader.colour_space()) {
+void check_colors(const Reader& reader, std::string_view name) {
+  switch (reader.color_space()) {
     case JCS_GRAYSCALE:
     case JCS_RGB:
     case JCS_YCbCr:
@@ -193,18 +193,18 @@ void check_colours(const Reader& reader, std::string_view name) {
     case JCS_YCCK:
       return;
     default:
-      throw IoError(fmt::format("{} is a JPEG of {} components, expected grey, RGB or CMYK", name,
+      throw IoError(fmt::format("{} is a JPEG of {} components, expected gray, RGB or CMYK", name,
                                 reader.components()));
   }
 }
 
-/// Room for a row of four channels, if the picture has them.
+/// Room for a row of four channels, if the image has them.
 std::vector<std::uint8_t> cmyk_row(const Reader& reader) {
   return std::vector<std::uint8_t>(reader.is_cmyk() ? static_cast<std::size_t>(4 * reader.width())
                                                     : 0);
 }
 
-/// Whether the end of the picture is there. Entropy-coded data cannot hold this marker.
+/// Whether the end of the image is there. Entropy-coded data cannot hold this marker.
 bool has_end(std::span<const std::uint8_t> bytes) {
   constexpr std::size_t kTail = 4096;  // some files have a little after it
   const auto tail = bytes.last(std::min(kTail, bytes.size() / 2));
@@ -230,7 +230,7 @@ Image decode_jpeg(std::span<const std::uint8_t> bytes, std::string_view name,
   Reader reader(bytes);
   if (!reader.read_header()) reader.fail(name);
   check_decoded_size(reader.height(), reader.width(), name);
-  check_colours(reader, name);
+  check_colors(reader, name);
   Image image;
   image.size = {static_cast<std::int32_t>(reader.height()),
                 static_cast<std::int32_t>(reader.width())};
@@ -252,7 +252,7 @@ Window decode_jpeg_part(std::span<const std::uint8_t> bytes, std::string_view na
   Reader reader(bytes);
   if (!reader.read_header()) reader.fail(name);
   check_decoded_size(reader.height(), reader.width(), name);
-  check_colours(reader, name);
+  check_colors(reader, name);
   const PixelBox box = choose(
       {static_cast<std::int32_t>(reader.height()), static_cast<std::int32_t>(reader.width())});
   const unsigned eighths = eighths_for(box, size);

@@ -12,8 +12,8 @@ namespace {
 /// For every output position, the input positions that make it up, and their weights.
 class Taps {
  public:
-  /// Triangle of half-width max(1, length / to) input pixels around the output pixel's centre, cut
-  /// at the border of the picture and scaled to sum 1.
+  /// Triangle of half-width max(1, length / to) input pixels around the output pixel's center, cut
+  /// at the border of the image and scaled to sum 1.
   Taps(std::int32_t from, double origin, double length, std::int32_t to) {
     const double scale = length / to;
     const double reach = std::max(scale, 1.0);
@@ -21,17 +21,17 @@ class Taps {
     weights_.resize(static_cast<std::size_t>(to) * most);
     taps_.reserve(static_cast<std::size_t>(to));
     for (std::int32_t i = 0; i < to; ++i) {
-      const double centre = std::clamp(origin + (i + 0.5) * scale - 0.5, 0.0, from - 1.0);
+      const double center = std::clamp(origin + (i + 0.5) * scale - 0.5, 0.0, from - 1.0);
       const std::int32_t first =
-          std::max(static_cast<std::int32_t>(std::floor(centre - reach)) + 1, 0);
+          std::max(static_cast<std::int32_t>(std::floor(center - reach)) + 1, 0);
       const std::int32_t last =
-          std::min(static_cast<std::int32_t>(std::ceil(centre + reach)) - 1, from - 1);
+          std::min(static_cast<std::int32_t>(std::ceil(center + reach)) - 1, from - 1);
       float* weights = weights_.data() + static_cast<std::size_t>(i) * most;
       taps_.push_back({first, last - first + 1, weights});
       double sum = 0;
-      for (std::int32_t j = first; j <= last; ++j) sum += 1 - std::abs(j - centre) / reach;
+      for (std::int32_t j = first; j <= last; ++j) sum += 1 - std::abs(j - center) / reach;
       for (std::int32_t j = first; j <= last; ++j) {
-        *weights++ = static_cast<float>((1 - std::abs(j - centre) / reach) / sum);
+        *weights++ = static_cast<float>((1 - std::abs(j - center) / reach) / sum);
       }
     }
   }

@@ -14,7 +14,7 @@ struct RgbRows {
   ImageSize size;
 };
 
-/// Part of a picture, in its pixels; edges need not fall between pixels.
+/// Part of an image, in its pixels; edges need not fall between pixels.
 struct Window {
   double top;
   double left;

@@ -130,22 +130,22 @@ bool overlap(const ImageBatchView& a, const ImageBatchView& b) {
   return ra.begin < rb.end && rb.begin < ra.end;
 }
 
-std::vector<Affine> affine_of(const Normalise& normalise, std::int32_t channels) {
+std::vector<Affine> affine_of(const Normalize& normalize, std::int32_t channels) {
   std::vector<Affine> affine;
-  affine_of(normalise, channels, affine);
+  affine_of(normalize, channels, affine);
   return affine;
 }
 
-void affine_of(const Normalise& normalise, std::int32_t channels, std::vector<Affine>& affine) {
+void affine_of(const Normalize& normalize, std::int32_t channels, std::vector<Affine>& affine) {
   affine.clear();
-  if (normalise.empty()) return;
-  if (std::ssize(normalise.mean) != channels || std::ssize(normalise.stddev) != channels) {
-    fail_argument(fmt::format("normalise needs mean and stddev for {} channels, got {} and {}",
-                              channels, normalise.mean.size(), normalise.stddev.size()));
+  if (normalize.empty()) return;
+  if (std::ssize(normalize.mean) != channels || std::ssize(normalize.stddev) != channels) {
+    fail_argument(fmt::format("normalize needs mean and stddev for {} channels, got {} and {}",
+                              channels, normalize.mean.size(), normalize.stddev.size()));
   }
-  for (std::size_t c = 0; c < normalise.mean.size(); ++c) {
-    const double mean = require_finite("a mean", normalise.mean[c]);
-    const double stddev = require_finite("a stddev", normalise.stddev[c]);
+  for (std::size_t c = 0; c < normalize.mean.size(); ++c) {
+    const double mean = require_finite("a mean", normalize.mean[c]);
+    const double stddev = require_finite("a stddev", normalize.stddev[c]);
     if (!(stddev > 0)) fail_argument(fmt::format("stddev must be > 0, got {}", stddev));
     affine.push_back({static_cast<float>(1 / stddev), static_cast<float>(-mean / stddev)});
   }

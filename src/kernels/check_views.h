@@ -29,9 +29,9 @@ void check_input_size(const ImageBatchView& in, ImageSize size, const MixOptions
 /// Whether the address ranges of two batches meet.
 [[nodiscard]] bool overlap(const ImageBatchView& a, const ImageBatchView& b);
 
-/// Normalisation as one linear map per channel; empty if there is none.
-[[nodiscard]] std::vector<Affine> affine_of(const Normalise& normalise, std::int32_t channels);
+/// Normalization as one linear map per channel; empty if there is none.
+[[nodiscard]] std::vector<Affine> affine_of(const Normalize& normalize, std::int32_t channels);
 /// The same into memory that serves again.
-void affine_of(const Normalise& normalise, std::int32_t channels, std::vector<Affine>& affine);
+void affine_of(const Normalize& normalize, std::int32_t channels, std::vector<Affine>& affine);
 
 }  // namespace medley

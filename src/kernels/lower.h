@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "core/gaussian_profile.h"
+#include "core/gaussian_factor.h"
 #include "core/interpolation.h"
 #include "kernels/pixel.h"
 #include "medley/mix.h"
@@ -74,7 +74,7 @@ struct LoweredEntry {
   LoweredSource partner;
   MaskKind kind = MaskKind::flat;
   Resample resample = Resample::none;
-  // box: its place; gaussian: the centre in top and left; grid: its rows and columns in height and
+  // box: its place; gaussian: the center in top and left; grid: its rows and columns in height and
   // width, and whether it is bilinear in top
   std::int32_t top = 0;
   std::int32_t left = 0;

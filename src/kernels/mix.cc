@@ -53,8 +53,8 @@ CallBuffers& call_buffers() {
 
 }  // namespace
 
-Normalise Normalise::of_unit_range(std::span<const float> mean, std::span<const float> stddev) {
-  Normalise result;
+Normalize Normalize::of_unit_range(std::span<const float> mean, std::span<const float> stddev) {
+  Normalize result;
   for (float value : mean) result.mean.push_back(value * 255.0f);
   for (float value : stddev) result.stddev.push_back(value * 255.0f);
   return result;
@@ -76,7 +76,7 @@ void mix(const MixPlan& plan, const ImageBatchView& in, const MutableImageBatchV
   MixJob job;
   job.in = in;
   job.out = out;
-  affine_of(options.normalise, in.shape.channels, buffers.affine);
+  affine_of(options.normalize, in.shape.channels, buffers.affine);
   job.affine = buffers.affine;
   job.pad_mode = options.pad_mode;
   job.pad_value = static_cast<float>(require_finite("pad_value", options.pad_value));

@@ -63,7 +63,7 @@ MEDLEY_HOST_DEVICE inline Tap box_tap(Resample resample, std::int32_t i, std::in
                                        : bilinear_tap(offset, length, n);
 }
 
-/// Value of the output before normalisation. `row` and `column` are the Gaussian factors of y and
+/// Value of the output before normalization. `row` and `column` are the Gaussian factors of y and
 /// x; `terms` and `fields` are the plan's.
 template <typename In>
 MEDLEY_HOST_DEVICE float output_value(const InputImages<In>& in, const LoweredEntry& e,

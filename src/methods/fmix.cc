@@ -107,7 +107,7 @@ class FMixMasks final : public MaskSampler {
   bool makes_field() const override { return true; }
 
  private:
-  /// Real part of the inverse transform of the coloured spectrum; the scale does not matter.
+  /// Real part of the inverse transform of the colored spectrum; the scale does not matter.
   [[nodiscard]] std::vector<double> low_frequency_noise(RandomStream& stream) const {
     const auto height = static_cast<std::size_t>(size_.height);
     const auto width = static_cast<std::size_t>(size_.width);

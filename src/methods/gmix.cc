@@ -15,7 +15,7 @@
 namespace medley {
 namespace {
 
-/// A Gaussian bump around a uniform pixel; see GaussianMask for the kernel K.
+/// A Gaussian around a uniform pixel; see GaussianMask for the kernel K.
 ///   code        K of width min(lam, 1-lam), for the image with the smaller share
 ///   paper       the partner's weight is K of width 2 (1-lam)
 ///   calibrated  the partner's weight is K, its width solved so that its mean is 1-lam
@@ -87,7 +87,7 @@ class GMixMasks final : public MaskSampler {
       return {lam, mask, std::min(lam, 1 - 1.0 / static_cast<double>(size_.pixels()))};
     }
     if (!(mask.tau > 0)) return flat(lam, mask.peak == Peak::own ? 0 : 1);
-    const double mean = label_rule_ == LabelRule::realised ? gaussian_kernel_mean(mask, size_) : 0;
+    const double mean = label_rule_ == LabelRule::realized ? gaussian_kernel_mean(mask, size_) : 0;
     return {lam, mask, mask.peak == Peak::own ? mean : 1 - mean};
   }
   // A mean or a width over the pixels of a row and of a column takes about a microsecond.
@@ -127,7 +127,7 @@ void check_calibrated_cost(ImageSize size, std::size_t nodes) {
   const double work = pixels * pixels / 4 * static_cast<double>(nodes);
   if (work > kMostWork) {
     fail_argument(
-        fmt::format("calibrated gmix has a width per centre and takes (height*width)^2/4 steps "
+        fmt::format("calibrated gmix has a width per center and takes (height*width)^2/4 steps "
                     "per lam, at most {:.0e} in all, got {:.1e} for {}x{}; use form paper or code, "
                     "or estimate with monte_carlo",
                     kMostWork, work, size.height, size.width));
@@ -150,7 +150,7 @@ void GMix::add_moments(theory::MomentForm& moments, bool effective, LabelRule la
     if (!at_corner) {
       moments.add_flat(theory::fixed_scalars(node.weight, 1 - lam, 0, 1 - lam), share);
     } else if (form == Form::calibrated) {
-      gaussians.add_by_centre(
+      gaussians.add_by_center(
           lam,
           [&](std::int32_t cy, std::int32_t cx) { return mask(cy, cx, size, lam).value().tau; },
           node.weight);

@@ -51,14 +51,14 @@ struct HMix {
     BoxMask box = draw_box(stream, size, hmix_sides(size, 1 - lam, r), placement);
     box.outside = outside(lam, r, static_cast<double>(std::int64_t{box.height} * box.width),
                           static_cast<double>(size.pixels()));
-    return {lam, box, realised_is_lam() ? lam : box_mean(box, size)};
+    return {lam, box, realized_is_lam() ? lam : box_mean(box, size)};
   }
 
   void add_moments(theory::MomentForm& moments, bool effective, LabelRule label) const {
     using theory::LabelMoments;
     const theory::LamFamily lam(lambda, effective, label);
     const LabelMoments share =
-        lam.label_moments(realised_is_lam() ? LabelMoments::fixed : LabelMoments::mean);
+        lam.label_moments(realized_is_lam() ? LabelMoments::fixed : LabelMoments::mean);
     const theory::BoxTable boxes = table(moments.size, lam);
     if (form == Form::paper) {
       theory::add_boxes(moments, boxes, placement, share,
@@ -78,7 +78,7 @@ struct HMix {
       list.add_boxes(
           probability, hmix_sides(list.size(), 1 - lam, ratio), placement,
           [&](double area) { return outside(lam, ratio, area, list.pixels()); },
-          realised_is_lam() ? lam : theory::drawn_label(label, lam));
+          realized_is_lam() ? lam : theory::drawn_label(label, lam));
     };
     if (lambda.lam) return add(1, *lambda.lam);
     const theory::LamFamily family(lambda, false, label);
@@ -93,7 +93,7 @@ struct HMix {
 
  private:
   /// Form `code` makes the mean of every mask lam.
-  bool realised_is_lam() const { return form != Form::paper; }
+  bool realized_is_lam() const { return form != Form::paper; }
 
   /// The weight outside a box that covers `area` of the pixels.
   double outside(double lam, double r, double area, double pixels) const {

@@ -20,7 +20,7 @@ struct None {
    public:
     MaskDraw draw(const UnitRandom& /*random*/, std::span<float> /*field*/,
                   std::span<double> /*weights*/) const override {
-      return {.realised = 1};
+      return {.realized = 1};
     }
     std::int32_t sources() const override { return 1; }
   };

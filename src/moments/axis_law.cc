@@ -6,7 +6,7 @@
 #include <numeric>
 #include <utility>
 
-#include "core/gaussian_profile.h"
+#include "core/gaussian_factor.h"
 #include "plan/box.h"
 
 namespace medley::theory {
@@ -51,27 +51,27 @@ std::vector<AxisLaw::Class> AxisLaw::clipped_classes(std::int32_t n, std::int32_
   return classes;
 }
 
-AxisLaw AxisLaw::gaussian(std::int32_t n, double scale, std::vector<std::int32_t> centres) {
+AxisLaw AxisLaw::gaussian(std::int32_t n, double scale, std::vector<std::int32_t> centers) {
   AxisLaw law(Kind::gaussian, n);
   law.scale_ = scale;
-  law.centres_ = std::move(centres);
+  law.centers_ = std::move(centers);
   for (std::int32_t d = 0; d < n; ++d) law.profile_.push_back(gaussian_factor(scale, d));
   std::vector<double> sums(static_cast<std::size_t>(n) + 1);  // of the first values of the profile
   std::partial_sum(law.profile_.begin(), law.profile_.end(), sums.begin() + 1);
-  for (const std::int32_t c : law.centres_) {
+  for (const std::int32_t c : law.centers_) {
     const double sum = sums[static_cast<std::size_t>(c) + 1] +
                        sums[static_cast<std::size_t>(n - c)] - law.profile_[0];
     law.profile_mean_.push_back(sum / n);
-    const auto opposite = std::find(law.centres_.begin(), law.centres_.end(), n - 1 - c);
-    if (opposite == law.centres_.end()) law.mirrored_ = false;
+    const auto opposite = std::find(law.centers_.begin(), law.centers_.end(), n - 1 - c);
+    if (opposite == law.centers_.end()) law.mirrored_ = false;
   }
   return law;
 }
 
 AxisLaw AxisLaw::gaussian(std::int32_t n, double scale) {
-  std::vector<std::int32_t> centres(static_cast<std::size_t>(n));
-  std::iota(centres.begin(), centres.end(), 0);
-  return gaussian(n, scale, std::move(centres));
+  std::vector<std::int32_t> centers(static_cast<std::size_t>(n));
+  std::iota(centers.begin(), centers.end(), 0);
+  return gaussian(n, scale, std::move(centers));
 }
 
 AxisLaw AxisLaw::noise(std::int32_t n, std::vector<double> matrix) {
@@ -84,8 +84,8 @@ double AxisLaw::mean(std::int32_t j) const {
   if (kind_ == Kind::noise) return 0;
   if (kind_ != Kind::gaussian) return joint(j, j);
   double sum = 0;
-  for (const std::int32_t c : centres_) sum += profile_[static_cast<std::size_t>(std::abs(j - c))];
-  return sum / static_cast<double>(centres_.size());
+  for (const std::int32_t c : centers_) sum += profile_[static_cast<std::size_t>(std::abs(j - c))];
+  return sum / static_cast<double>(centers_.size());
 }
 
 double AxisLaw::joint(std::int32_t j, std::int32_t k) const {
@@ -99,11 +99,11 @@ double AxisLaw::joint(std::int32_t j, std::int32_t k) const {
     }
     case Kind::gaussian: {
       double sum = 0;
-      for (const std::int32_t c : centres_) {
+      for (const std::int32_t c : centers_) {
         sum += profile_[static_cast<std::size_t>(std::abs(lo - c))] *
                profile_[static_cast<std::size_t>(std::abs(hi - c))];
       }
-      return sum / static_cast<double>(centres_.size());
+      return sum / static_cast<double>(centers_.size());
     }
     case Kind::noise:
       return matrix_[static_cast<std::size_t>(std::int64_t{lo} * n_ + hi)];
@@ -168,10 +168,10 @@ void AxisLaw::crosses(double* values) const {
       for (std::int32_t k = 0; k < n_; ++k) sum += joint(i, k);
       sum /= n_;
     } else {
-      for (std::size_t c = 0; c < centres_.size(); ++c) {
-        sum += profile_mean_[c] * profile_[static_cast<std::size_t>(std::abs(i - centres_[c]))];
+      for (std::size_t c = 0; c < centers_.size(); ++c) {
+        sum += profile_mean_[c] * profile_[static_cast<std::size_t>(std::abs(i - centers_[c]))];
       }
-      sum /= static_cast<double>(centres_.size());
+      sum /= static_cast<double>(centers_.size());
     }
     values[i] = sum;
   }
@@ -205,26 +205,26 @@ void AxisLaw::lags(double* values) const {
 
 void AxisLaw::gaussian_lags(double* values) const {
   // exp(-s(x^2 + (x+d)^2)) = exp(-s d^2/2) exp(-s m^2/2) with m = 2x + d, so one table of running
-  // sums over m of equal parity serves every centre and distance.
+  // sums over m of equal parity serves every center and distance.
   const std::int32_t reach = 2 * n_;
-  std::vector<double> bell(static_cast<std::size_t>(reach) + 1);
+  std::vector<double> factors(static_cast<std::size_t>(reach) + 1);
   for (std::int32_t m = 0; m <= reach; ++m) {
-    bell[static_cast<std::size_t>(m)] = gaussian_factor(scale_ / 2, m);
+    factors[static_cast<std::size_t>(m)] = gaussian_factor(scale_ / 2, m);
   }
   std::vector<double> sums(2 * static_cast<std::size_t>(reach) + 3);
   const auto sum_to = [&](std::int32_t m) -> double& {
     return sums[static_cast<std::size_t>(std::int64_t{m} + reach + 2)];
   };
   for (std::int32_t m = -reach; m <= reach; ++m) {
-    sum_to(m) = sum_to(m - 2) + bell[static_cast<std::size_t>(std::abs(m))];
+    sum_to(m) = sum_to(m - 2) + factors[static_cast<std::size_t>(std::abs(m))];
   }
   for (std::int32_t d = 0; d < n_; ++d) {
     double sum = 0;
-    for (const std::int32_t c : centres_) {
+    for (const std::int32_t c : centers_) {
       sum += sum_to(2 * (n_ - 1 - d - c) + d) - sum_to(d - 2 * c - 2);
     }
-    values[d] =
-        bell[static_cast<std::size_t>(d)] * sum / (static_cast<double>(centres_.size()) * (n_ - d));
+    values[d] = factors[static_cast<std::size_t>(d)] * sum /
+                (static_cast<double>(centers_.size()) * (n_ - d));
   }
 }
 

@@ -19,8 +19,8 @@ class AxisLaw {
   struct Class;
   static std::vector<Class> clipped_classes(std::int32_t n, std::int32_t side);
 
-  /// exp(-scale d^2) around a centre that is uniform on `centres`.
-  static AxisLaw gaussian(std::int32_t n, double scale, std::vector<std::int32_t> centres);
+  /// exp(-scale d^2) around a center that is uniform on `centers`.
+  static AxisLaw gaussian(std::int32_t n, double scale, std::vector<std::int32_t> centers);
   static AxisLaw gaussian(std::int32_t n, double scale);
 
   /// Mean 0 and E[b(j) b(k)] = matrix, n x n.
@@ -60,9 +60,9 @@ class AxisLaw {
   std::vector<Interval> intervals_;    // equally likely
   std::int32_t side_ = 0;              // wrap
   double scale_ = 0;                   // gaussian
-  std::vector<std::int32_t> centres_;  // equally likely
+  std::vector<std::int32_t> centers_;  // equally likely
   std::vector<double> profile_;        // exp(-scale d^2)
-  std::vector<double> profile_mean_;   // of each centre
+  std::vector<double> profile_mean_;   // of each center
   std::vector<double> matrix_;         // noise
 };
 

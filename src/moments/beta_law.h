@@ -4,7 +4,7 @@
 
 namespace medley::theory {
 
-/// The regularised incomplete Beta function: the probability that Beta(a, b) is below x. a, b > 0,
+/// The regularized incomplete Beta function: the probability that Beta(a, b) is below x. a, b > 0,
 /// x in [0, 1]; exact to about 1e-13. Where a + b > 1e9 and both are above 1e6 it is that of the
 /// normal law instead, which is off by up to 0.13 / sqrt(min(a, b)): 1e-4 where one is far smaller
 /// than the other, and less than 1e-9 for a = b.

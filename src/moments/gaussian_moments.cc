@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "core/gaussian_profile.h"
+#include "core/gaussian_factor.h"
 #include "core/parallel.h"
 
 namespace medley::theory {
@@ -23,8 +23,8 @@ std::vector<Node> one_own_pixel_nodes(const LamFamily& family, double to) {
   return {{std::clamp(family.moment(0, to, 1) / mass, least, to), mass}, {0, none}};
 }
 
-/// Centres that mirror images of each other have the same width.
-std::vector<std::int32_t> mirrored_centres(std::int32_t n, std::int32_t c) {
+/// Centers that mirror images of each other have the same width.
+std::vector<std::int32_t> mirrored_centers(std::int32_t n, std::int32_t c) {
   return n - 1 - c == c ? std::vector{c} : std::vector{c, n - 1 - c};
 }
 
@@ -86,7 +86,7 @@ void GaussianFamily::add(double lam, double tau, Peak peak, double probability) 
           fixed_scalars(probability, 1 - partner, partner > 0 ? 1 : -1, 1 - lam));
 }
 
-void GaussianFamily::add_by_centre(
+void GaussianFamily::add_by_center(
     double lam, const std::function<double(std::int32_t cy, std::int32_t cx)>& tau,
     double probability) {
   const ImageSize size = form_.size;
@@ -103,8 +103,8 @@ void GaussianFamily::add_by_centre(
   for (std::int32_t row = 0; row < rows; ++row) {
     for (std::int32_t column = 0; column < columns; ++column) {
       const double scale = scales[static_cast<std::size_t>(std::int64_t{row} * columns + column)];
-      auto cy = mirrored_centres(size.height, row);
-      auto cx = mirrored_centres(size.width, column);
+      auto cy = mirrored_centers(size.height, row);
+      auto cx = mirrored_centers(size.width, column);
       const double share = static_cast<double>(cy.size() * cx.size()) / pixels;
       add_law(AxisLaw::gaussian(size.height, scale, std::move(cy)),
               AxisLaw::gaussian(size.width, scale, std::move(cx)),

@@ -27,9 +27,9 @@ class GaussianFamily {
   /// Masks of one width around a uniform pixel; none where tau is 0: one image alone.
   void add(double lam, double tau, Peak peak, double probability);
 
-  /// Masks that peak for the partner, of a width per centre, the same for centres that mirror each
+  /// Masks that peak for the partner, of a width per center, the same for centers that mirror each
   /// other. `tau` is called by several threads.
-  void add_by_centre(double lam, const std::function<double(std::int32_t cy, std::int32_t cx)>& tau,
+  void add_by_center(double lam, const std::function<double(std::int32_t cy, std::int32_t cx)>& tau,
                      double probability);
 
  private:

@@ -38,9 +38,9 @@ std::vector<Node> LamFamily::smooth_nodes() const {
   return beta_nodes(alpha, beta, kSmoothNodes);
 }
 
-LabelMoments LamFamily::label_moments(LabelMoments realised) const {
+LabelMoments LamFamily::label_moments(LabelMoments realized) const {
   if (!effective) return LabelMoments::none;
-  return label == LabelRule::drawn ? LabelMoments::fixed : realised;
+  return label == LabelRule::drawn ? LabelMoments::fixed : realized;
 }
 
 std::vector<Node> joined(std::vector<Node> nodes, const std::vector<Node>& more) {

@@ -27,8 +27,8 @@ struct LamFamily {
   [[nodiscard]] std::vector<Node> nodes(double lo, double hi) const;
   /// Nodes on all lambdas, for what is smooth everywhere.
   [[nodiscard]] std::vector<Node> smooth_nodes() const;
-  /// `realised` is what the method's realised label is: fixed by lam, or the mean of the mask.
-  [[nodiscard]] LabelMoments label_moments(LabelMoments realised) const;
+  /// `realized` is what the method's realized label is: fixed by lam, or the mean of the mask.
+  [[nodiscard]] LabelMoments label_moments(LabelMoments realized) const;
 };
 
 /// Masks that only rounding makes (full boxes at tiny lambdas, no Gaussian where lam is rounded to

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "core/check.h"
-#include "core/gaussian_profile.h"
+#include "core/gaussian_factor.h"
 #include "plan/box.h"
 
 namespace medley::theory {

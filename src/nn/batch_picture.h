@@ -10,7 +10,7 @@
 
 namespace medley::nn {
 
-/// The first images of a normalised batch in a grid, each channel stretched over its range, with
+/// The first images of a normalized batch in a grid, each channel stretched over its range, with
 /// the classes that their labels have and the weights of those; empty if one is too large for a
 /// picture.
 [[nodiscard]] data::Image batch_picture(const torch::Tensor& batch, const MixedLabels& labels,

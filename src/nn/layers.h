@@ -16,7 +16,7 @@ struct Shifted {
 };
 
 /// A value on its way through a residual network: x, or the sum of x and `rest`, which its reader
-/// takes, since a reader can add and normalise in one pass.
+/// takes, since a reader can add and normalize in one pass.
 struct Residual {
   torch::Tensor x;
   torch::Tensor rest;   // may be undefined
@@ -41,7 +41,7 @@ struct Activated {
 /// conv(x). On a GPU the weight may get its gradient beside the backward pass.
 [[nodiscard]] torch::Tensor convolution(torch::nn::Conv2dImpl& conv, const torch::Tensor& x);
 
-/// conv(x) for readers that normalise: since they take means away, a bias has no effect on them and
+/// conv(x) for readers that normalize: since they take means away, a bias has no effect on them and
 /// no gradient from them. In training and for scores on a GPU it is left to the reader, who has it
 /// for nothing.
 [[nodiscard]] Shifted shifted_convolution(torch::nn::Conv2dImpl& conv, const torch::Tensor& x);

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "core/check.h"
+#include "options/old_words.h"
 
 namespace medley {
 namespace {
@@ -82,7 +83,8 @@ OptionValue checked(const OptionSpec& spec, OptionValue value) {
       }
       break;
     case OptionType::name:
-      if (!std::holds_alternative<std::string>(v) ||
+      if (std::holds_alternative<std::string>(v)) value = current_word(value.as<std::string>());
+      if (!std::holds_alternative<std::string>(value.variant()) ||
           std::ranges::find(spec.names, value.as<std::string>()) == spec.names.end()) {
         refuse(spec, value);
       }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/gaussian_profile.h"
+#include "core/gaussian_factor.h"
 #include "plan/gaussian_sums.h"
 
 namespace medley {
@@ -140,7 +140,7 @@ double calibrate_tau(std::int32_t cy, std::int32_t cx, ImageSize size, double me
   const double target = log_positive(mean);
   // Newton on log(mean) as a function of t = log(scale), which falls in t; bisection keeps it safe.
   double low = -60;   // scale e^-60: the kernel is flat
-  double high = 9.3;  // it is 1 at the centre and 0 elsewhere
+  double high = 9.3;  // it is 1 at the center and 0 elsewhere
   const Guess guess = calibrated_guess(cy, cx, size, mean, low, high);
   double t = guess.t;
   for (int i = 0; i < 100; ++i) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "core/gaussian_profile.h"
+#include "core/gaussian_factor.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "plan/gaussian_sums.cc"
@@ -69,7 +69,7 @@ void sum_to(double scale, const std::int32_t (&reach)[4], KernelSums (&sums)[4])
     }
     for (std::int32_t a = 0; a < kBatch; ++a) {
       const std::int32_t begin = start + a * kBlock;
-      // What is left counts for nothing beside K = 1 at the centre.
+      // What is left counts for nothing beside K = 1 at the center.
       if (begin > furthest || base[a] < 0x1p-80) return;
       const double p = ratio[a];
       const double p4 = (p * p) * (p * p);
@@ -91,7 +91,7 @@ template <bool kMoments>
 ImageSums image_sums(double scale, std::int32_t cy, std::int32_t cx, ImageSize size) noexcept {
   KernelSums sums[4];
   sum_to<kMoments>(scale, {cy, size.height - 1 - cy, cx, size.width - 1 - cx}, sums);
-  // Both sides count the centre.
+  // Both sides count the center.
   return {{sums[0].value + sums[1].value - 1, sums[0].moment + sums[1].moment},
           {sums[2].value + sums[3].value - 1, sums[2].moment + sums[3].moment}};
 }

@@ -6,7 +6,7 @@
 
 namespace medley {
 
-/// Sums over one axis around the centre of a Gaussian kernel K, or over the distances on one side
+/// Sums over one axis around the center of a Gaussian kernel K, or over the distances on one side
 /// of it: of K and of K times the squared distance.
 struct KernelSums {
   double value = 0;

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "core/check.h"
-#include "core/gaussian_profile.h"
+#include "core/gaussian_factor.h"
 #include "core/interpolation.h"
 #include "medley/method.h"
 #include "medley/plan.h"

@@ -96,7 +96,7 @@ std::int64_t PlanBuilder::first_of_unit(std::int64_t position) const {
   const std::vector<std::int64_t>& partner = partners_[0];
   const std::int64_t other = partner[static_cast<std::size_t>(position)];
   if (dataset_ || partner[static_cast<std::size_t>(other)] != position) {
-    return position - position % 2;  // no mutual partner: neighbours share
+    return position - position % 2;  // no mutual partner: neighbors share
   }
   return std::min(position, other);
 }
@@ -175,10 +175,10 @@ void PlanBuilder::draw_masks(MixPlan& plan) {
 void PlanBuilder::take_means(const MixPlan& plan) {
   for (std::size_t unit = 0; unit < draws_.size(); ++unit) {
     MaskDraw& draw = draws_[unit];
-    if (!std::isnan(draw.realised) || needed_[unit] == 0) continue;
+    if (!std::isnan(draw.realized) || needed_[unit] == 0) continue;
     MixEntry entry;
     entry.mask = draw.mask;
-    draw.realised = mask_mean(plan, entry);
+    draw.realized = mask_mean(plan, entry);
   }
 }
 
@@ -249,7 +249,7 @@ void PlanBuilder::write_entry(std::int64_t position, MixPlan& plan) const {
     entry.mask = draw.mask;
     entry.resample = draw.resample;
     entry.lam = draw.lam;
-    entry.label_weight = in_.policy.label == LabelRule::drawn ? draw.lam : draw.realised;
+    entry.label_weight = in_.policy.label == LabelRule::drawn ? draw.lam : draw.realized;
   }
   if (!in_.masks.lists_terms()) return;
   entry.term_begin = std::ssize(plan.terms);

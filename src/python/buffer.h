@@ -17,7 +17,7 @@ namespace medley::python {
 /// so a framework can take it over without a copy.
 class Buffer {
  public:
-  /// Not initialised.
+  /// Not initialized.
   Buffer(Element element, std::vector<std::int64_t> shape);
 
   /// `values` must fill the shape.

@@ -19,16 +19,16 @@ struct Axes {
 Axes axes_of(const Array& array, Layout layout, const char* name) {
   constexpr int kPlanar[] = {0, 1, 2, 3};
   constexpr int kInterleaved[] = {0, 2, 3, 1};
-  constexpr int kGrey[] = {0, 2, 3};
+  constexpr int kGray[] = {0, 2, 3};
   constexpr int kVectors[] = {0, 3};
   const std::size_t rank = array.shape().size();
   const int* place = nullptr;
   if (rank == 4) place = layout == Layout::nchw ? kPlanar : kInterleaved;
-  if (rank == 3) place = kGrey;
+  if (rank == 3) place = kGray;
   if (rank == 2) place = kVectors;
   if (place == nullptr) {
     throw InvalidArgument(fmt::format(
-        "{} must have 4 axes ({}), 3 (grey images: N, H, W) or 2 (vectors: N, D), got shape {}",
+        "{} must have 4 axes ({}), 3 (gray images: N, H, W) or 2 (vectors: N, D), got shape {}",
         name, layout == Layout::nchw ? "N, C, H, W" : "N, H, W, C", array.shape_text()));
   }
   Axes axes;

@@ -9,7 +9,7 @@
 namespace medley::python {
 
 /// An array seen as a batch of images. Its axes are N, C, H, W (or N, H, W, C with
-/// Layout::nhwc; N, H, W of grey images; N, D of feature vectors, as N x 1 x 1 x D). Which layout
+/// Layout::nhwc; N, H, W of gray images; N, D of feature vectors, as N x 1 x 1 x D). Which layout
 /// the kernels see follows from the strides, not from the order of the axes: a channels-last tensor
 /// is nhwc.
 class Images {

@@ -56,8 +56,8 @@ Options make_options(const py::object& mean, const py::object& std, const py::ob
 }
 
 /// The statistics of values in [0, 1] in units of images whose `one` counts as 1.
-Normalise scaled(const std::vector<double>& mean, const std::vector<double>& std, double one) {
-  Normalise result;
+Normalize scaled(const std::vector<double>& mean, const std::vector<double>& std, double one) {
+  Normalize result;
   for (const double value : mean) result.mean.push_back(static_cast<float>(value * one));
   for (const double value : std) result.stddev.push_back(static_cast<float>(value * one));
   return result;
@@ -123,16 +123,16 @@ Options::Options(MixOptions options, const std::vector<double>& mean,
       beyond_ = fmt::format("mean {}", mean[c]);
     if (beyond_.empty() && std[c] > 1) beyond_ = fmt::format("std {}", std[c]);
   }
-  bytes_.normalise = scaled(mean, std, max_pixel_value.value_or(255));
-  floats_.normalise = scaled(mean, std, max_pixel_value.value_or(1));
+  bytes_.normalize = scaled(mean, std, max_pixel_value.value_or(255));
+  floats_.normalize = scaled(mean, std, max_pixel_value.value_or(1));
 }
 
 const MixOptions& Options::of(const ImageBatchView& in, DType out) const {
   const MixOptions& options = in.dtype == DType::u8 ? bytes_ : floats_;
-  if (options.normalise.empty()) return options;
-  if (std::ssize(options.normalise.mean) != in.shape.channels) {
+  if (options.normalize.empty()) return options;
+  if (std::ssize(options.normalize.mean) != in.shape.channels) {
     throw InvalidArgument(fmt::format("mean and std must have a number per channel, {}, got {}",
-                                      in.shape.channels, options.normalise.mean.size()));
+                                      in.shape.channels, options.normalize.mean.size()));
   }
   if (explicit_) return options;
   if (!beyond_.empty()) {

@@ -26,13 +26,13 @@ Buffer array_of(const data::Image& image) {
   return {Element::u8, {image.size.height, image.size.width, 3}, image.rgb};
 }
 
-/// An image of shape H, W, 3 or H, W (grey), uint8.
+/// An image of shape H, W, 3 or H, W (gray), uint8.
 data::Image image_from(py::handle object, const char* name) {
   const Array array(object, {.name = name});
   const auto& shape = array.shape();
-  const bool grey = shape.size() == 2;
+  const bool gray = shape.size() == 2;
   if (array.element() != Element::u8 || array.device().cuda ||
-      !(grey || (shape.size() == 3 && shape[2] == 3))) {
+      !(gray || (shape.size() == 3 && shape[2] == 3))) {
     throw InvalidArgument(
         fmt::format("{} must be uint8 of shape H, W, 3 or H, W, in host memory, got {}", name,
                     describe(array)));
@@ -41,7 +41,7 @@ data::Image image_from(py::handle object, const char* name) {
   image.size = {static_cast<std::int32_t>(shape[0]), static_cast<std::int32_t>(shape[1])};
   std::vector<std::uint8_t> values(static_cast<std::size_t>(array.values()));
   copy_dense(array, reinterpret_cast<std::byte*>(values.data()));
-  if (!grey) {
+  if (!gray) {
     image.rgb = std::move(values);
     return image;
   }

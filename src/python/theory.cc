@@ -136,13 +136,13 @@ Buffer nearest(const py::object& moments, const py::object& size, double mean) {
 
 /// Maximum and mean of the maps of gradients N, C, H, W.
 py::tuple grad_prod(const py::object& gradients, const std::string& magnitude,
-                    const std::string& normalise) {
+                    const std::string& normalize) {
   constexpr std::array<std::string_view, 4> kMagnitudes = {"euclidean", "absolute", "signed_sum",
                                                            "each"};
-  constexpr std::array<std::string_view, 3> kNormalise = {"gradient", "map", "none"};
+  constexpr std::array<std::string_view, 3> kNormalize = {"gradient", "map", "none"};
   const theory::GradProdOptions options{
       static_cast<theory::Magnitude>(index_of(kMagnitudes, magnitude, "magnitude")),
-      static_cast<theory::Normalise>(index_of(kNormalise, normalise, "normalise"))};
+      static_cast<theory::Normalize>(index_of(kNormalize, normalize, "normalize"))};
   const Array array(gradients, {.name = "gradients"});
   const auto& shape = array.shape();
   if (shape.size() != 4 || array.values() == 0) {
@@ -194,7 +194,7 @@ void bind_theory(py::module_& module) {
              py::arg("threads"));
 
   py::class_<TwoMoons>(module, "TwoMoons")
-      .def(py::init<std::string_view, bool>(), py::arg("method"), py::arg("centred"))
+      .def(py::init<std::string_view, bool>(), py::arg("method"), py::arg("centered"))
       .def("samples",
            [](const TwoMoons& t) {
              const theory::Samples s = t.samples();
@@ -217,8 +217,8 @@ void bind_theory(py::module_& module) {
               std::int64_t every) {
              return trace_of(theory::descend(t, objective_from(objective), steps, rate, every));
            })
-      .def("minimise", [](const TwoMoons& t, const std::string& objective) {
-        return trace_of({theory::minimise(t, objective_from(objective))});
+      .def("minimize", [](const TwoMoons& t, const std::string& objective) {
+        return trace_of({theory::minimize(t, objective_from(objective))});
       });
 
   module.def("profile", [](const std::string& name, double lam, const py::object& size) {
@@ -228,7 +228,7 @@ void bind_theory(py::module_& module) {
   module.def("check_design", &check_design, py::arg("moments"), py::arg("size"), py::arg("mean"));
   module.def("nearest_feasible", &nearest, py::arg("moments"), py::arg("size"), py::arg("mean"));
   module.def("grad_prod", &grad_prod, py::arg("gradients"), py::arg("magnitude"),
-             py::arg("normalise"));
+             py::arg("normalize"));
 }
 
 }  // namespace medley::python

@@ -23,10 +23,10 @@ std::int32_t draw(RandomStream& random, std::int32_t count) noexcept {
   return static_cast<std::int32_t>(random.below(static_cast<std::uint32_t>(count)));
 }
 
-Interval around_centre(RandomStream& random, std::int32_t n, std::int32_t side) noexcept {
-  const std::int32_t centre = draw(random, n);
-  const std::int32_t begin = std::max(centre - side / 2, 0);
-  return {begin, std::min(centre + (side + 1) / 2, n) - begin};
+Interval around_center(RandomStream& random, std::int32_t n, std::int32_t side) noexcept {
+  const std::int32_t center = draw(random, n);
+  const std::int32_t begin = std::max(center - side / 2, 0);
+  return {begin, std::min(center + (side + 1) / 2, n) - begin};
 }
 
 std::int32_t draw_side(RandomStream& random, std::int32_t n,
@@ -51,8 +51,8 @@ BoxMask draw_timm_box(RandomStream& random, ImageSize size, double lam, const Ti
     box.left = draw_begin(random, size.width, box.width, rule.current);
     return box;
   }
-  const Interval rows = around_centre(random, size.height, box_side(size.height, 1 - lam));
-  const Interval columns = around_centre(random, size.width, box_side(size.width, 1 - lam));
+  const Interval rows = around_center(random, size.height, box_side(size.height, 1 - lam));
+  const Interval columns = around_center(random, size.width, box_side(size.width, 1 - lam));
   box.top = rows.begin;
   box.height = rows.length;
   box.left = columns.begin;
@@ -83,10 +83,10 @@ std::shared_ptr<Plan> timm_boxes(const Plan& plan, const TimmBoxes& rule) {
     const std::int64_t unit = result.first + first_of_unit(rule.mode, i, count);
     RandomStream random(result.seed, result.epoch, static_cast<std::uint64_t>(unit), Purpose::mask);
     const BoxMask box = draw_timm_box(random, result.size, entry.lam, rule);
-    const double realised = box_mean(box, result.size);
+    const double realized = box_mean(box, result.size);
     entry.mask = box;
-    if (rule.minmax) entry.lam = realised;
-    if (rule.correct || rule.minmax) entry.label_weight = realised;
+    if (rule.minmax) entry.lam = realized;
+    if (rule.correct || rule.minmax) entry.label_weight = realized;
   }
   return std::make_shared<Plan>(std::move(result));
 }

@@ -77,39 +77,39 @@ Rect Canvas::clipped(const Rect& rect) const noexcept {
   return {x, y, width, height};
 }
 
-void Canvas::blend(std::int32_t x, std::int32_t y, Rgb colour, double opacity) noexcept {
+void Canvas::blend(std::int32_t x, std::int32_t y, Rgb color, double opacity) noexcept {
   const std::int64_t at = 3 * (std::int64_t{y} * image_.size.width + x);
   std::uint8_t* const pixel = image_.rgb.data() + at;
   const double t = std::clamp(opacity, 0.0, 1.0);
-  pixel[0] = mixed(pixel[0], colour.r, t);
-  pixel[1] = mixed(pixel[1], colour.g, t);
-  pixel[2] = mixed(pixel[2], colour.b, t);
+  pixel[0] = mixed(pixel[0], color.r, t);
+  pixel[1] = mixed(pixel[1], color.g, t);
+  pixel[2] = mixed(pixel[2], color.b, t);
 }
 
-void Canvas::fill(const Rect& rect, Rgb colour, double opacity) noexcept {
+void Canvas::fill(const Rect& rect, Rgb color, double opacity) noexcept {
   const Rect area = clipped(rect);
   for (std::int32_t y = area.y; y < area.y + area.height; ++y) {
-    for (std::int32_t x = area.x; x < area.x + area.width; ++x) blend(x, y, colour, opacity);
+    for (std::int32_t x = area.x; x < area.x + area.width; ++x) blend(x, y, color, opacity);
   }
 }
 
-void Canvas::frame(const Rect& rect, Rgb colour, std::int32_t thickness) noexcept {
+void Canvas::frame(const Rect& rect, Rgb color, std::int32_t thickness) noexcept {
   const Rect r = {near(rect.x), near(rect.y), std::clamp(rect.width, 0, kFar),
                   std::clamp(rect.height, 0, kFar)};
   const std::int32_t t = std::clamp(thickness, 0, (std::min(r.width, r.height) + 1) / 2);
   const std::int32_t inner = std::max(r.height - 2 * t, 0);
-  fill({r.x, r.y, r.width, t}, colour);
-  fill({r.x, r.y + r.height - t, r.width, t}, colour);
-  fill({r.x, r.y + t, t, inner}, colour);
-  fill({r.x + r.width - t, r.y + t, t, inner}, colour);
+  fill({r.x, r.y, r.width, t}, color);
+  fill({r.x, r.y + r.height - t, r.width, t}, color);
+  fill({r.x, r.y + t, t, inner}, color);
+  fill({r.x + r.width - t, r.y + t, t, inner}, color);
 }
 
-void Canvas::line(Point from, Point to, Rgb colour, double width, double opacity) {
+void Canvas::line(Point from, Point to, Rgb color, double width, double opacity) {
   const Point points[] = {from, to};
-  polyline(points, colour, width, opacity);
+  polyline(points, color, width, opacity);
 }
 
-void Canvas::polyline(std::span<const Point> points, Rgb colour, double width, double opacity) {
+void Canvas::polyline(std::span<const Point> points, Rgb color, double width, double opacity) {
   if (points.empty() || !(width > 0) || !std::all_of(points.begin(), points.end(), finite)) return;
   const double reach = width / 2 + 1;
   Point low = points[0];
@@ -141,18 +141,18 @@ void Canvas::polyline(std::span<const Point> points, Rgb colour, double width, d
   }
   for (std::int32_t y = bounds.y; y < bounds.y + bounds.height; ++y) {
     for (std::int32_t x = bounds.x; x < bounds.x + bounds.width; ++x) {
-      blend(x, y, colour, opacity * cover_at(x, y));
+      blend(x, y, color, opacity * cover_at(x, y));
     }
   }
 }
 
-void Canvas::disc(Point centre, double radius, Rgb colour, double opacity) {
-  if (!finite(centre) || !(radius > 0)) return;
-  const Rect area = clipped(around(centre, centre, radius + 1));
+void Canvas::disc(Point center, double radius, Rgb color, double opacity) {
+  if (!finite(center) || !(radius > 0)) return;
+  const Rect area = clipped(around(center, center, radius + 1));
   for (std::int32_t y = area.y; y < area.y + area.height; ++y) {
     for (std::int32_t x = area.x; x < area.x + area.width; ++x) {
-      const double distance = std::hypot(x + 0.5 - centre.x, y + 0.5 - centre.y);
-      blend(x, y, colour, opacity * std::clamp(radius + 0.5 - distance, 0.0, 1.0));
+      const double distance = std::hypot(x + 0.5 - center.x, y + 0.5 - center.y);
+      blend(x, y, color, opacity * std::clamp(radius + 0.5 - distance, 0.0, 1.0));
     }
   }
 }
@@ -173,11 +173,11 @@ void Canvas::draw(std::int32_t x, std::int32_t y, const data::Image& image, std:
   }
 }
 
-void Canvas::draw_grey(std::int32_t x, std::int32_t y, ImageSize size,
-                       std::span<const std::uint8_t> grey, std::int32_t scale) {
+void Canvas::draw_gray(std::int32_t x, std::int32_t y, ImageSize size,
+                       std::span<const std::uint8_t> gray, std::int32_t scale) {
   data::Image image{size, {}};
-  image.rgb.reserve(3 * grey.size());
-  for (const std::uint8_t value : grey) image.rgb.insert(image.rgb.end(), 3, value);
+  image.rgb.reserve(3 * gray.size());
+  for (const std::uint8_t value : gray) image.rgb.insert(image.rgb.end(), 3, value);
   draw(x, y, image, scale);
 }
 
@@ -187,7 +187,7 @@ void Canvas::text(std::int32_t x, std::int32_t y, std::string_view text, const T
   const Face& face = face_of(style.font);
   const std::int32_t width = measure_text(text, style.font).width;
   std::int32_t along = style.align == Align::left     ? 0
-                       : style.align == Align::centre ? -(width / 2)
+                       : style.align == Align::center ? -(width / 2)
                                                       : -width;
   const std::int32_t down = style.vertical == VerticalAlign::baseline ? 0
                             : style.vertical == VerticalAlign::top    ? face.ascent
@@ -199,7 +199,7 @@ void Canvas::text(std::int32_t x, std::int32_t y, std::string_view text, const T
         const std::int32_t u = along + glyph.left + column;
         const std::int32_t v = down + glyph.top + row;
         const Rect pixel = style.upwards ? Rect{x + v, y - 1 - u, 1, 1} : Rect{x + u, y + v, 1, 1};
-        fill(pixel, style.colour, coverage_of(glyph, column, row));
+        fill(pixel, style.color, coverage_of(glyph, column, row));
       }
     }
     along += glyph.advance;

@@ -23,14 +23,14 @@ struct Rect {
 /// Latin-1, Greek letters and the mathematical signs that figures need.
 enum class Font : std::uint8_t { small, normal, bold, title };
 
-enum class Align : std::uint8_t { left, centre, right };
+enum class Align : std::uint8_t { left, center, right };
 
 /// What the y of a text means: its baseline, the top of its line, or the middle of its capitals.
 enum class VerticalAlign : std::uint8_t { baseline, top, middle };
 
 struct TextStyle {
   Font font = Font::normal;
-  Rgb colour = {33, 37, 41};
+  Rgb color = {33, 37, 41};
   Align align = Align::left;
   VerticalAlign vertical = VerticalAlign::baseline;
   /// Turned to the left by a quarter, to be read from below; alignments turn with it, so x is where
@@ -63,26 +63,26 @@ class Canvas {
   void clip(const Rect& rect) noexcept;
   void unclip() noexcept;
 
-  void fill(const Rect& rect, Rgb colour, double opacity = 1) noexcept;
+  void fill(const Rect& rect, Rgb color, double opacity = 1) noexcept;
   /// A frame along the inside of the rectangle.
-  void frame(const Rect& rect, Rgb colour, std::int32_t thickness = 1) noexcept;
+  void frame(const Rect& rect, Rgb color, std::int32_t thickness = 1) noexcept;
 
   /// Anti-aliased lines with round ends. A polyline is one shape: where its parts overlap it is not
   /// darker.
-  void line(Point from, Point to, Rgb colour, double width = 1, double opacity = 1);
-  void polyline(std::span<const Point> points, Rgb colour, double width = 1, double opacity = 1);
-  void disc(Point centre, double radius, Rgb colour, double opacity = 1);
+  void line(Point from, Point to, Rgb color, double width = 1, double opacity = 1);
+  void polyline(std::span<const Point> points, Rgb color, double width = 1, double opacity = 1);
+  void disc(Point center, double radius, Rgb color, double opacity = 1);
 
   /// Copies a picture with its upper left corner at (x, y), each pixel `scale` pixels wide.
   void draw(std::int32_t x, std::int32_t y, const data::Image& image, std::int32_t scale = 1);
-  /// The same for a grey picture; throws InvalidArgument if `grey` does not fit `size`.
-  void draw_grey(std::int32_t x, std::int32_t y, ImageSize size, std::span<const std::uint8_t> grey,
+  /// The same for a gray picture; throws InvalidArgument if `gray` does not fit `size`.
+  void draw_gray(std::int32_t x, std::int32_t y, ImageSize size, std::span<const std::uint8_t> gray,
                  std::int32_t scale = 1);
 
   void text(std::int32_t x, std::int32_t y, std::string_view text, const TextStyle& style = {});
 
  private:
-  void blend(std::int32_t x, std::int32_t y, Rgb colour, double opacity) noexcept;
+  void blend(std::int32_t x, std::int32_t y, Rgb color, double opacity) noexcept;
   [[nodiscard]] Rect clipped(const Rect& rect) const noexcept;
 
   data::Image image_;

@@ -69,12 +69,12 @@ data::Image draw_confusion(std::span<const std::int64_t> counts,
     const auto row = static_cast<std::int32_t>(i / n);
     const auto column = static_cast<std::int32_t>(i % n);
     const Rect place{left + column * cell, top + row * cell, cell, cell};
-    canvas.fill(place, scale_colour(shares[i] / 100));
+    canvas.fill(place, scale_color(shares[i] / 100));
     if (n <= kMostNumbered && counts[i] > 0) {
       canvas.text(place.x + cell / 2, place.y + cell / 2, fmt::format("{:.0f}", shares[i]),
                   {.font = Font::small,
-                   .colour = shares[i] > 55 ? kDark : kLight,
-                   .align = Align::centre,
+                   .color = shares[i] > 55 ? kDark : kLight,
+                   .align = Align::center,
                    .vertical = VerticalAlign::middle});
     }
   }
@@ -90,9 +90,9 @@ data::Image draw_confusion(std::span<const std::int64_t> counts,
                  .upwards = true});
   }
   canvas.text(kMargin + 12, top + matrix / 2, "true class",
-              {.font = Font::bold, .align = Align::centre, .upwards = true});
+              {.font = Font::bold, .align = Align::center, .upwards = true});
   canvas.text(left + matrix / 2, top + matrix + names + 14, "predicted class (percent of a row)",
-              {.font = Font::bold, .align = Align::centre, .vertical = VerticalAlign::top});
+              {.font = Font::bold, .align = Align::center, .vertical = VerticalAlign::top});
   return std::move(canvas).image();
 }
 

@@ -27,9 +27,9 @@ constexpr std::int32_t kColumnGap = 18;
 constexpr std::int32_t kTextGap = 18;  // a line of small text with its distances
 constexpr std::int32_t kRowGap = 20;
 
-constexpr TextStyle kSmall = {.font = Font::small, .colour = kFaint};
-constexpr TextStyle kSmallCentred = {.font = Font::small, .colour = kFaint, .align = Align::centre};
-constexpr TextStyle kHeading = {.font = Font::bold, .colour = kInk, .align = Align::centre};
+constexpr TextStyle kSmall = {.font = Font::small, .color = kFaint};
+constexpr TextStyle kSmallCentered = {.font = Font::small, .color = kFaint, .align = Align::center};
+constexpr TextStyle kHeading = {.font = Font::bold, .color = kInk, .align = Align::center};
 
 void check_options(const ContactSheetOptions& options) {
   if (options.tile < 16 || options.tile > 1024) {
@@ -60,7 +60,7 @@ data::Image middle_square(const data::Image& picture) {
 
 /// The caller's sources at the size of a tile, followed by drawn ones.
 std::vector<data::Image> tile_sources(const ContactSheetOptions& options, std::int64_t count) {
-  // A cat, a flower, a balloon, …: pictures whose colours stay apart when mixed.
+  // A cat, a flower, a balloon, …: pictures whose colors stay apart when mixed.
   struct Picture {
     std::int32_t object_class;
     std::int64_t index;
@@ -106,7 +106,7 @@ void draw_tile(Canvas& canvas, std::int32_t x, std::int32_t y, const data::Image
 }
 
 void draw_mask(Canvas& canvas, std::int32_t x, std::int32_t y, const SheetCell& cell) {
-  canvas.draw_grey(x, y, cell.mixed.size, cell.mask);
+  canvas.draw_gray(x, y, cell.mixed.size, cell.mask);
   canvas.frame({x - 1, y - 1, cell.mixed.size.width + 2, cell.mixed.size.height + 2}, kFrame);
 }
 
@@ -167,26 +167,26 @@ void draw_head(Canvas& canvas, const SheetLayout& layout, std::span<const data::
   std::int32_t x = kMargin;
   for (std::size_t i = 0; i < sources.size(); ++i) {
     draw_tile(canvas, x, kMargin, sources[i]);
-    canvas.text(x + layout.tile / 2, kMargin + layout.tile + 14, source_name(i), kSmallCentred);
+    canvas.text(x + layout.tile / 2, kMargin + layout.tile + 14, source_name(i), kSmallCentered);
     x += std::max(layout.tile, kNameWidth) + kColumnGap / 2;
   }
   x += kColumnGap;
   std::int32_t y = kMargin + 22;
-  canvas.text(x, y, options.title, {.font = Font::title, .colour = kInk});
+  canvas.text(x, y, options.title, {.font = Font::title, .color = kInk});
   const std::string caption =
       options.caption.empty()
           ? "Each cell shows the mixed picture and its mask: white takes the own image, black the "
-            "partner, grey blends. λ is the share asked for the own image; the numbers below a "
+            "partner, gray blends. λ is the share asked for the own image; the numbers below a "
             "cell are the weights that the labels get."
           : options.caption;
   const std::int32_t room = canvas.size().width - kMargin - x;
   for (const std::string& line : wrapped(caption, Font::normal, std::min(room, 640))) {
-    canvas.text(x, y += 19, line, {.font = Font::normal, .colour = kFaint});
+    canvas.text(x, y += 19, line, {.font = Font::normal, .color = kFaint});
   }
 }
 
 void draw_label(Canvas& canvas, std::int32_t y, const SheetRow& row, std::int32_t height) {
-  canvas.text(kMargin, y + 11, row.title, {.font = Font::bold, .colour = kInk});
+  canvas.text(kMargin, y + 11, row.title, {.font = Font::bold, .color = kInk});
   std::int32_t at = y + 15;
   for (const std::string& line : wrapped(row.note, Font::small, kLabelWidth - 20)) {
     at += 14;
@@ -240,7 +240,7 @@ data::Image contact_sheet(const ContactSheetOptions& options) {
       const std::int32_t x = middle - (2 * layout.tile + kPairGap) / 2;
       draw_tile(canvas, x, y, cell.mixed);
       draw_mask(canvas, x + layout.tile + kPairGap, y, cell);
-      canvas.text(middle, y + layout.tile + 14, cell.label, kSmallCentred);
+      canvas.text(middle, y + layout.tile + 14, cell.label, kSmallCentered);
     }
   }
   return std::move(canvas).image();

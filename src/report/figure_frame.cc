@@ -9,7 +9,7 @@ namespace medley::report {
 namespace {
 
 constexpr std::int32_t kLine = 18;
-constexpr Rgb kGrey = {85, 92, 100};
+constexpr Rgb kGray = {85, 92, 100};
 
 }  // namespace
 
@@ -44,7 +44,7 @@ void draw_frame(Canvas& canvas, std::string_view title, std::string_view caption
   canvas.text(kMargin, 14, title, {.font = Font::title, .vertical = VerticalAlign::top});
   std::int32_t y = height - caption_height(caption, width) + 6;
   for (const std::string& line : wrap_text(caption, width - 2 * kMargin, Font::normal)) {
-    canvas.text(kMargin, y, line, {.colour = kGrey, .vertical = VerticalAlign::top});
+    canvas.text(kMargin, y, line, {.color = kGray, .vertical = VerticalAlign::top});
     y += kLine;
   }
 }

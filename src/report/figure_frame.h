@@ -30,8 +30,8 @@ void draw_frame(Canvas& canvas, std::string_view title, std::string_view caption
 /// "0.25", "1e-05": short text of a tick.
 [[nodiscard]] std::string tick_text(double value);
 
-/// Colour of t in [0, 1] on an even scale from dark violet over green to yellow (viridis).
-[[nodiscard]] Rgb scale_colour(double t) noexcept;
+/// Color of t in [0, 1] on an even scale from dark violet over green to yellow (viridis).
+[[nodiscard]] Rgb scale_color(double t) noexcept;
 
 /// Round numbers that divide [low, high] into about `count` steps.
 [[nodiscard]] std::vector<double> ticks(double low, double high, int count);

@@ -14,11 +14,11 @@ constexpr std::int32_t kSide = 204;      // of a map, at least
 constexpr std::int32_t kLeft = 52;       // y axis
 constexpr std::int32_t kAbove = 44;      // title and note of a panel
 constexpr std::int32_t kBelow = 44;      // x axis
-constexpr std::int32_t kBar = 18;        // width of the colour bar
+constexpr std::int32_t kBar = 18;        // width of the color bar
 constexpr std::int32_t kLeastBar = 110;  // its height, which holds the ticks and the label
 constexpr std::int32_t kBarSpace = 110;  // with its ticks and label
 constexpr Rgb kAxis = {60, 66, 73};
-constexpr Rgb kGrey = {110, 117, 125};
+constexpr Rgb kGray = {110, 117, 125};
 
 struct Range {
   double low;
@@ -43,7 +43,7 @@ std::int32_t scale_of(const HeatMapPanel& panel) {
 data::Image picture_of(const HeatMapPanel& panel, Range range) {
   data::Image image{panel.size, {}};
   for (const double value : panel.values) {
-    const Rgb c = scale_colour((value - range.low) / (range.high - range.low));
+    const Rgb c = scale_color((value - range.low) / (range.high - range.low));
     image.rgb.insert(image.rgb.end(), {c.r, c.g, c.b});
   }
   return image;
@@ -62,7 +62,7 @@ void draw_panel(Canvas& canvas, const HeatMapFigure& figure, const HeatMapPanel&
   const std::int32_t height = panel.size.height * scale;
   canvas.text(x, y + 4, panel.title, {.font = Font::bold, .vertical = VerticalAlign::top});
   canvas.text(x, y + 22, panel.note,
-              {.font = Font::small, .colour = kGrey, .vertical = VerticalAlign::top});
+              {.font = Font::small, .color = kGray, .vertical = VerticalAlign::top});
   const std::int32_t top = y + kAbove;
   canvas.draw(x, top, picture_of(panel, range), scale);
   canvas.frame({x - 1, top - 1, width + 2, height + 2}, kAxis);
@@ -70,7 +70,7 @@ void draw_panel(Canvas& canvas, const HeatMapFigure& figure, const HeatMapPanel&
     const std::int32_t at = x + i * scale + scale / 2;
     canvas.fill({at, top + height, 1, 5}, kAxis);
     canvas.text(at, top + height + 7, fmt::format("{}", i),
-                {.font = Font::small, .align = Align::centre, .vertical = VerticalAlign::top});
+                {.font = Font::small, .align = Align::center, .vertical = VerticalAlign::top});
   }
   for (const std::int32_t i : axis_marks(panel.size.height, scale, apart_down())) {
     const std::int32_t at = top + i * scale + scale / 2;
@@ -79,15 +79,15 @@ void draw_panel(Canvas& canvas, const HeatMapFigure& figure, const HeatMapPanel&
                 {.font = Font::small, .align = Align::right, .vertical = VerticalAlign::middle});
   }
   canvas.text(x + width / 2, top + height + 22, figure.x_label,
-              {.font = Font::small, .align = Align::centre, .vertical = VerticalAlign::top});
+              {.font = Font::small, .align = Align::center, .vertical = VerticalAlign::top});
   canvas.text(x - 36, top + height / 2, figure.y_label,
-              {.font = Font::small, .align = Align::centre, .upwards = true});
+              {.font = Font::small, .align = Align::center, .upwards = true});
 }
 
 void draw_bar(Canvas& canvas, const HeatMapFigure& figure, std::int32_t x, std::int32_t y,
               std::int32_t height, Range range) {
   for (std::int32_t i = 0; i < height; ++i) {
-    canvas.fill({x, y + i, kBar, 1}, scale_colour(1 - (i + 0.5) / height));
+    canvas.fill({x, y + i, kBar, 1}, scale_color(1 - (i + 0.5) / height));
   }
   canvas.frame({x - 1, y - 1, kBar + 2, height + 2}, kAxis);
   for (const double tick : ticks(range.low, range.high, 6)) {
@@ -98,7 +98,7 @@ void draw_bar(Canvas& canvas, const HeatMapFigure& figure, std::int32_t x, std::
                 {.font = Font::small, .vertical = VerticalAlign::middle});
   }
   canvas.text(x + kBar + 58, y + height / 2, figure.value_label,
-              {.font = Font::small, .align = Align::centre, .upwards = true});
+              {.font = Font::small, .align = Align::center, .upwards = true});
 }
 
 }  // namespace
@@ -118,7 +118,7 @@ std::vector<std::int32_t> axis_marks(std::int32_t n, std::int32_t scale, std::in
   return list;
 }
 
-Rgb scale_colour(double t) noexcept {
+Rgb scale_color(double t) noexcept {
   // Least-squares polynomials through the viridis table of matplotlib (CC0).
   constexpr double kTerms[7][3] = {
       {0.2777273272, 0.0054073445, 0.3340998053},   {0.1050930431, 1.4046135299, 1.3845901626},

@@ -32,7 +32,7 @@ enum class Height { whole, scrolled };
 
 /// A share of 100 percent as a bar with its value.
 struct Bar {
-  std::string series;  ///< "train" or "test": chooses the colour
+  std::string series;  ///< "train" or "test": chooses the color
   double percent = 0;
 };
 

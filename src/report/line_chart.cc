@@ -107,7 +107,7 @@ void draw_legend(Canvas& canvas, const LinePanel& panel, const Place& place) {
   canvas.fill(area, {255, 255, 255}, 0.85);
   std::int32_t middle = area.y + 12;
   for (const Curve& curve : panel.curves) {
-    canvas.line({left + 0.0, middle + 0.0}, {left + 24.0, middle + 0.0}, curve.colour, 2.5);
+    canvas.line({left + 0.0, middle + 0.0}, {left + 24.0, middle + 0.0}, curve.color, 2.5);
     canvas.text(left + 32, middle, curve.name,
                 {.font = Font::small, .vertical = VerticalAlign::middle});
     middle += 16;
@@ -138,7 +138,7 @@ void draw_panel(Canvas& canvas, const LineFigure& figure, const LinePanel& panel
     const auto at = static_cast<std::int32_t>(std::lround(place({tick, up.low}).x));
     canvas.fill({at, top, 1, kHeight + 5}, kGrid);
     canvas.text(at, top + kHeight + 8, tick_text(tick),
-                {.font = Font::small, .align = Align::centre, .vertical = VerticalAlign::top});
+                {.font = Font::small, .align = Align::center, .vertical = VerticalAlign::top});
   }
   for (const double tick : ticks(up.low, up.high, 6)) {
     const auto at = static_cast<std::int32_t>(std::lround(place({across.low, tick}).y));
@@ -150,16 +150,16 @@ void draw_panel(Canvas& canvas, const LineFigure& figure, const LinePanel& panel
   canvas.clip({x, top, kWidth, kHeight});
   const Lines lines = place.lines(panel);
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    const Rgb colour = panel.curves[i].colour;
-    canvas.polyline(lines[i], colour, 2);
-    if (lines[i].size() == 1) canvas.disc(lines[i][0], 3, colour);  // no line to be seen
+    const Rgb color = panel.curves[i].color;
+    canvas.polyline(lines[i], color, 2);
+    if (lines[i].size() == 1) canvas.disc(lines[i][0], 3, color);  // no line to be seen
   }
   canvas.unclip();
   draw_legend(canvas, panel, place);
   canvas.text(x + kWidth / 2, top + kHeight + 26, figure.x_label,
-              {.font = Font::small, .align = Align::centre, .vertical = VerticalAlign::top});
+              {.font = Font::small, .align = Align::center, .vertical = VerticalAlign::top});
   canvas.text(x - 46, top + kHeight / 2, figure.y_label,
-              {.font = Font::small, .align = Align::centre, .upwards = true});
+              {.font = Font::small, .align = Align::center, .upwards = true});
 }
 
 }  // namespace

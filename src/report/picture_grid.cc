@@ -57,7 +57,7 @@ data::Image draw_grid(const std::vector<GridPicture>& pictures, int columns) {
     for (const std::string& line : picture.lines) {
       canvas.text(x, static_cast<std::int32_t>(below),
                   fitted(line, static_cast<std::int32_t>(tile_width)),
-                  {.font = Font::small, .colour = kInk, .vertical = VerticalAlign::top});
+                  {.font = Font::small, .color = kInk, .vertical = VerticalAlign::top});
       below += kLine;
     }
   }

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::int32_t kGap = 10;
 constexpr std::int32_t kHead = 26;  // column titles
-constexpr Rgb kGrey = {110, 117, 125};
+constexpr Rgb kGray = {110, 117, 125};
 constexpr Rgb kFrame = {190, 195, 200};
 
 }  // namespace
@@ -36,13 +36,13 @@ data::Image draw_figure(const PictureFigure& figure) {
   for (std::size_t i = 0; i < figure.columns.size(); ++i) {
     canvas.text(left + static_cast<std::int32_t>(i) * (tile_w + kGap) + tile_w / 2,
                 kTitleHeight + 6, figure.columns[i],
-                {.font = Font::bold, .align = Align::centre, .vertical = VerticalAlign::top});
+                {.font = Font::bold, .align = Align::center, .vertical = VerticalAlign::top});
   }
   for (std::int32_t r = 0; r < rows; ++r) {
     const PictureRow& row = figure.rows[static_cast<std::size_t>(r)];
     const std::int32_t y = kTitleHeight + kHead + r * (tile_h + kGap);
     canvas.text(kMargin, y + tile_h / 2 - 2, row.title, {.font = Font::bold});
-    canvas.text(kMargin, y + tile_h / 2 + 14, row.note, {.font = Font::small, .colour = kGrey});
+    canvas.text(kMargin, y + tile_h / 2 + 14, row.note, {.font = Font::small, .color = kGray});
     for (std::size_t i = 0; i < row.pictures.size(); ++i) {
       const std::int32_t x = left + static_cast<std::int32_t>(i) * (tile_w + kGap);
       const ImageSize size = row.pictures[i].size;

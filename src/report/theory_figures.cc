@@ -12,9 +12,9 @@ namespace {
 constexpr Rgb kBlue = {31, 96, 173};
 constexpr Rgb kOrange = {214, 96, 20};
 
-Curve curve_of(const char* name, Rgb colour, const std::vector<theory::TrainingStep>& trace,
+Curve curve_of(const char* name, Rgb color, const std::vector<theory::TrainingStep>& trace,
                double theory::TrainingStep::*loss) {
-  Curve curve{name, colour, {}};
+  Curve curve{name, color, {}};
   for (const theory::TrainingStep& step : trace) {
     curve.points.push_back({static_cast<double>(step.step), step.*loss});
   }

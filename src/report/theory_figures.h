@@ -24,7 +24,7 @@ namespace medley::report {
 
 /// The paper's coefficient figure: displacement maps of Mixup, CutMix, Stochastic, HMix (r = 0.7)
 /// and GMix on 64x64. `effective`: of the coefficients that the loss has, lam integrated over
-/// Beta(1, 1), with realised labels; boxes clipped at the border as well.
+/// Beta(1, 1), with realized labels; boxes clipped at the border as well.
 [[nodiscard]] data::Image coefficient_figure(bool effective);
 
 /// Masks and mixed pictures at lam = 0.65, HMix with r = 0.5.

@@ -69,16 +69,16 @@ data::Image mixed_picture(const MixPolicy& policy, std::span<const data::Image> 
     mask->size = plan.size;
     mask->rgb.clear();
     for (const double value : values) {
-      const auto grey = static_cast<std::uint8_t>(std::lround(255 * std::clamp(value, 0.0, 1.0)));
-      mask->rgb.insert(mask->rgb.end(), 3, grey);
+      const auto gray = static_cast<std::uint8_t>(std::lround(255 * std::clamp(value, 0.0, 1.0)));
+      mask->rgb.insert(mask->rgb.end(), 3, gray);
     }
   }
   return out;
 }
 
-data::Image flat_picture(std::uint8_t grey) {
+data::Image flat_picture(std::uint8_t gray) {
   constexpr std::size_t kValues = std::size_t{3} * kTile * kTile;
-  return {{kTile, kTile}, std::vector<std::uint8_t>(kValues, grey)};
+  return {{kTile, kTile}, std::vector<std::uint8_t>(kValues, gray)};
 }
 
 std::vector<data::Image> sources() {
@@ -97,7 +97,7 @@ data::Image coefficient_figure(bool effective) {
   figure.caption =
       effective
           ? "What multiplies gradients and Hessians in the mixed loss, by the displacement of the "
-            "two pixels (64×64), for the placement below each title; every label is realised, the "
+            "two pixels (64×64), for the placement below each title; every label is realized, the "
             "mean of its mask. The pair enters once per label, the second time with the mask "
             "swapped: so CutMix also ties pixels near opposite borders, which are both outside the "
             "box. With boxes clipped at the border, as published, few pairs are tied that way."

@@ -37,7 +37,7 @@ bool constant(std::span<const double> nu) {
   return *high - *low <= kSame * std::max(std::abs(*high), 1e-300);
 }
 
-bool centred(const Samples& samples) {
+bool centered(const Samples& samples) {
   const Eigen::Map<const Matrix> x(samples.x.data(), samples.count, samples.dimension);
   return x.colwise().mean().norm() <= kSame * x.norm();
 }
@@ -190,7 +190,7 @@ AdversarialBound adversarial_bound(const ScoredSamples& data, const CoordinateMo
   if (!constant(moments.mean)) {
     result.unmet.emplace_back("nu must be the same for every coordinate; use the equivalent radii");
   }
-  if (!centred(samples)) result.unmet.emplace_back("the inputs must have mean 0");
+  if (!centered(samples)) result.unmet.emplace_back("the inputs must have mean 0");
   if (!homogeneous) result.unmet.emplace_back("f(x) must equal gradient^T x (no bias)");
   return result;
 }
@@ -219,7 +219,7 @@ LinearBound linear_adversarial_bound(const Glm& model, const Samples& samples,
     result.floor +=
         (link_values(model.link, shrunk).h - label * shrunk) / static_cast<double>(samples.count);
   }
-  if (!centred(samples)) result.unmet.emplace_back("the inputs must have mean 0");
+  if (!centered(samples)) result.unmet.emplace_back("the inputs must have mean 0");
   if (model.bias != 0) result.unmet.emplace_back("the model must have no bias");
   return result;
 }
@@ -232,7 +232,7 @@ double logistic_retentiveness(std::span<const double> covariance, double radius)
   return std::exp(-radius * std::sqrt(std::max(largest, 0.0))) / 4;
 }
 
-GeneralisationBound generalisation_bound(const GlmClass& c, const CoordinateMoments& moments) {
+GeneralizationBound generalization_bound(const GlmClass& c, const CoordinateMoments& moments) {
   check_class(c.gamma, c.samples, c.delta);
   if (!(std::isfinite(c.rho) && c.rho > 0)) {
     fail_argument(fmt::format("rho must be > 0, got {}", c.rho));
@@ -241,7 +241,7 @@ GeneralisationBound generalisation_bound(const GlmClass& c, const CoordinateMome
   const Matrix sigma = square_of(c.covariance, d, "the covariance");
   const auto a = square_of(moments.second, d, "the second moments");
   const PseudoInverse mixed = invert(a.cwiseProduct(sigma));
-  GeneralisationBound result;
+  GeneralizationBound result;
   result.trace = (mixed.matrix * sigma).trace();
   result.rank = invert(sigma).rank;
   const double k = c.gamma / c.rho;
@@ -254,7 +254,7 @@ GeneralisationBound generalisation_bound(const GlmClass& c, const CoordinateMome
   return result;
 }
 
-GeneralisationBound feature_bound(const FeatureClass& c, const CoordinateMoments& moments) {
+GeneralizationBound feature_bound(const FeatureClass& c, const CoordinateMoments& moments) {
   check_class(c.gamma, c.samples, c.delta);
   const auto d = static_cast<Eigen::Index>(moments.mean.size());
   const Matrix sigma = square_of(c.covariance, d, "the covariance");
@@ -264,7 +264,7 @@ GeneralisationBound feature_bound(const FeatureClass& c, const CoordinateMoments
   }
   const PseudoInverse mixed = invert(a.cwiseProduct(sigma));
   const auto mean = vector_of(c.mean);
-  GeneralisationBound result;
+  GeneralizationBound result;
   result.trace = (mixed.matrix * sigma).trace();
   result.rank = mixed.rank;
   const auto m = static_cast<double>(c.samples);

@@ -48,7 +48,7 @@ MaskMoments build(const MixPolicy& policy, ImageSize size, bool effective) {
 void check_has_effective_mask(const MixPolicy& policy) {
   if (policy.method.sources() <= 2) return;
   fail_argument(
-      fmt::format("{} is for more than two images and has no effective mask; the regularisers of "
+      fmt::format("{} is for more than two images and has no effective mask; the regularizers of "
                   "Dirichlet weights are a function of their own (nmixup_moments)",
                   policy.method.name()));
 }

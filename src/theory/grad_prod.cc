@@ -72,12 +72,12 @@ std::vector<double> half_map(const std::vector<double>& g, ImageSize size) {
     row_max.push_back(*std::max_element(row, row + size.width));
   }
   std::vector<double> half(static_cast<std::size_t>(std::int64_t{size.height} * span));
-  const std::int64_t centre = std::int64_t{size.height - 1} * span + size.width - 1;
+  const std::int64_t center = std::int64_t{size.height - 1} * span + size.width - 1;
   for (std::int32_t dy = 0; dy < size.height; ++dy) {
     for (std::int32_t dx = dy == 0 ? 0 : 1 - size.width; dx < size.width; ++dx) {
       const std::int64_t offset = std::int64_t{dy} * span + dx;
-      double known = std::max(full[static_cast<std::size_t>(centre + offset)],
-                              full[static_cast<std::size_t>(centre - offset)]);
+      double known = std::max(full[static_cast<std::size_t>(center + offset)],
+                              full[static_cast<std::size_t>(center - offset)]);
       if (known < weakest * weakest) known = greatest_product(g, row_max, size, dy, dx, known);
       half[static_cast<std::size_t>(offset + size.width - 1)] = known;
     }
@@ -91,10 +91,10 @@ std::vector<double> unfold(const std::vector<double>& half, ImageSize size) {
   for (std::int32_t dy = 0; dy < size.height; ++dy) {
     for (std::int32_t dx = dy == 0 ? 0 : 1 - size.width; dx < size.width; ++dx) {
       const auto from = static_cast<std::size_t>(std::int64_t{dy} * span + dx + size.width - 1);
-      const auto centre = std::int64_t{size.height - 1} * span + size.width - 1;
+      const auto center = std::int64_t{size.height - 1} * span + size.width - 1;
       const std::int64_t offset = std::int64_t{dy} * span + dx;
-      map[static_cast<std::size_t>(centre + offset)] = half[from];
-      map[static_cast<std::size_t>(centre - offset)] = half[from];
+      map[static_cast<std::size_t>(center + offset)] = half[from];
+      map[static_cast<std::size_t>(center - offset)] = half[from];
     }
   }
   return map;
@@ -125,10 +125,10 @@ std::vector<double> partial_grad_prod(std::span<const double> gradient, std::int
   }
   const int exponent = exponent_of(gradient);
   std::vector<double> g = magnitudes_of(gradient, channels, size, options.magnitude, exponent);
-  if (options.normalise == Normalise::gradient) divide_by_sum(g);
+  if (options.normalize == Normalize::gradient) divide_by_sum(g);
   std::vector<double> map = unfold(half_map(g, size), size);
-  if (options.normalise == Normalise::map) divide_by_sum(map);
-  if (options.normalise == Normalise::none) {
+  if (options.normalize == Normalize::map) divide_by_sum(map);
+  if (options.normalize == Normalize::none) {
     for (double& product : map) product = std::ldexp(product, 2 * exponent);
   }
   return map;

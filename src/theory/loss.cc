@@ -100,8 +100,8 @@ LossTerms approximate_loss(const Glm& model, const Samples& samples, std::span<c
   const auto nu = vector_of(moments.mean);
   const Eigen::Map<const Matrix> a(moments.second.data(), d, d);
   const Vector mu = x.colwise().mean();
-  const Matrix centred = x.rowwise() - mu.transpose();
-  const Matrix covariance = centred.transpose() * centred / m;
+  const Matrix centered = x.rowwise() - mu.transpose();
+  const Matrix covariance = centered.transpose() * centered / m;
   const Vector shared = a.cwiseProduct(covariance) * theta;  // of (~a o Sigma) theta
 
   LossTerms terms;

@@ -6,10 +6,10 @@
 
 #include <Eigen/Dense>
 
-#include "core/gaussian_profile.h"
+#include "core/gaussian_factor.h"
 #include "plan/inverse_transform.h"
-#include "theory/bell_sums.h"
 #include "theory/fft.h"
+#include "theory/gaussian_factors.h"
 
 namespace medley::theory {
 namespace {
@@ -68,9 +68,9 @@ Matrix patch_pairs(const std::vector<double>& patches, ImageSize size) {
 }
 
 /// Adds the profile exp(-s (i - c)^2) on n pixels, and its autocorrelation for every distance: one
-/// subtraction each, of running sums (see AxisLaw). `bell` holds exp(-s m^2 / 2).
-void append_bell(const std::vector<double>& bell, std::int32_t c, std::int32_t n,
-                 std::vector<double>& profiles, std::vector<double>& pairs) {
+/// subtraction each, of running sums (see AxisLaw). `factors` holds exp(-s m^2 / 2).
+void append_factors(const std::vector<double>& factors, std::int32_t c, std::int32_t n,
+                    std::vector<double>& profiles, std::vector<double>& pairs) {
   thread_local std::vector<double> sums;
   const std::size_t before = profiles.size();
   profiles.resize(before + static_cast<std::size_t>(n));
@@ -78,7 +78,7 @@ void append_bell(const std::vector<double>& bell, std::int32_t c, std::int32_t n
   double* const profile = profiles.data() + before;
   double* const pair = pairs.data() + before;
   for (std::int32_t i = 0; i < n; ++i) {
-    const double root = bell[static_cast<std::size_t>(std::abs(i - c))];
+    const double root = factors[static_cast<std::size_t>(std::abs(i - c))];
     profile[i] = root * root;
   }
   const std::int32_t low = -2 * c;  // smallest and greatest 2 x + d
@@ -86,10 +86,11 @@ void append_bell(const std::vector<double>& bell, std::int32_t c, std::int32_t n
   sums.assign(static_cast<std::size_t>(high - low) + 3, 0);
   double* const sum = sums.data() - low + 2;  // by 2 x + d
   for (std::int32_t m = low; m <= high; ++m) {
-    sum[m] = sum[m - 2] + bell[static_cast<std::size_t>(std::abs(m))];
+    sum[m] = sum[m - 2] + factors[static_cast<std::size_t>(std::abs(m))];
   }
   for (std::int32_t d = 0; d < n; ++d) {
-    pair[d] = bell[static_cast<std::size_t>(d)] * (sum[2 * (n - 1 - c) - d] - sum[d - 2 * c - 2]);
+    pair[d] =
+        factors[static_cast<std::size_t>(d)] * (sum[2 * (n - 1 - c) - d] - sum[d - 2 * c - 2]);
   }
 }
 
@@ -188,12 +189,12 @@ void MaskSums::add_gaussian(const GaussianMask& mask, double share) {
   const double p = mask.peak == Peak::own ? 1 : 0;
   const double q = mask.peak == Peak::own ? -1 : 1;
   add_flat(p, share);
-  thread_local std::vector<double> bell;
+  thread_local std::vector<double> factors;
   const std::int32_t far =
       std::max({mask.cy, size_.height - 1 - mask.cy, mask.cx, size_.width - 1 - mask.cx});
-  fill_bell(scale / 2, 2 * far, bell);
-  append_bell(bell, mask.cy, size_.height, rows_, row_pairs_);
-  append_bell(bell, mask.cx, size_.width, columns_, column_pairs_);
+  fill_factors(scale / 2, 2 * far, factors);
+  append_factors(factors, mask.cy, size_.height, rows_, row_pairs_);
+  append_factors(factors, mask.cx, size_.width, columns_, column_pairs_);
   waiting_.push_back(weights(p, q, share));
   if (waiting_.size() == kWaiting) flush_gaussians();
 }
@@ -255,8 +256,8 @@ void MaskSums::add(const MixPlan& plan, const MixEntry& entry, bool clip) {
     add_flat(clip ? std::clamp(1 - flat->value, 0.0, 1.0) : 1 - flat->value, share);
   } else if (const auto* box = std::get_if<BoxMask>(&entry.mask)) {
     add_box(*box, share, clip);
-  } else if (const auto* bump = std::get_if<GaussianMask>(&entry.mask)) {
-    add_gaussian(*bump, share);
+  } else if (const auto* gaussian = std::get_if<GaussianMask>(&entry.mask)) {
+    add_gaussian(*gaussian, share);
   } else {
     const std::int64_t offset = std::get<FieldMask>(entry.mask).offset;
     add_field(std::span(plan.fields).subspan(static_cast<std::size_t>(offset), linear_.size()),

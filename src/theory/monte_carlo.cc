@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "core/check.h"
-#include "core/gaussian_profile.h"
+#include "core/gaussian_factor.h"
 #include "core/parallel.h"
 #include "medley/sampler.h"
 #include "theory/effective_mask.h"
@@ -29,11 +29,11 @@ double partner_weight(const MixPlan& plan, const MixEntry& entry, Pixel pixel, b
     const bool in = (pixel.row - box->top + height) % height < box->height &&
                     (pixel.column - box->left + width) % width < box->width;
     own = in ? box->inside : box->outside;
-  } else if (const auto* bump = std::get_if<GaussianMask>(&entry.mask)) {
-    const double scale = gaussian_scale(bump->tau, static_cast<double>(plan.size.pixels()));
-    const double k = gaussian_factor(scale, pixel.row - bump->cy) *
-                     gaussian_factor(scale, pixel.column - bump->cx);
-    own = bump->peak == Peak::own ? k : 1 - k;
+  } else if (const auto* gaussian = std::get_if<GaussianMask>(&entry.mask)) {
+    const double scale = gaussian_scale(gaussian->tau, static_cast<double>(plan.size.pixels()));
+    const double k = gaussian_factor(scale, pixel.row - gaussian->cy) *
+                     gaussian_factor(scale, pixel.column - gaussian->cx);
+    own = gaussian->peak == Peak::own ? k : 1 - k;
   } else {
     const std::int64_t begin = std::get<FieldMask>(entry.mask).offset;
     own = plan.fields[static_cast<std::size_t>(begin + std::int64_t{pixel.row} * plan.size.width +

@@ -46,7 +46,7 @@ Eigen::Matrix3d hessian(const TwoMoons& task, Objective objective, const PlaneMo
 
 }  // namespace
 
-TwoMoons::TwoMoons(std::string_view method, bool centred) {
+TwoMoons::TwoMoons(std::string_view method, bool centered) {
   if (method != "mixup" && method != "bernoulli") {
     fail_argument(
         fmt::format("the two-moons task takes method mixup or bernoulli, got \"{}\"", method));
@@ -61,7 +61,7 @@ TwoMoons::TwoMoons(std::string_view method, bool centred) {
     x_.push_back((second ? 0.5 - std::sin(t) : std::sin(t)) + noise * std::sin(78.233 * row));
     y_.push_back(second ? 1 : 0);
   }
-  if (centred) {
+  if (centered) {
     for (std::size_t k = 0; k < 2; ++k) {
       double mean = 0;
       for (std::size_t i = k; i < x_.size(); i += 2) mean += x_[i] / (2 * kMoon);
@@ -117,7 +117,7 @@ std::vector<TrainingStep> descend(const TwoMoons& task, Objective objective, std
   return trace;
 }
 
-TrainingStep minimise(const TwoMoons& task, Objective objective) {
+TrainingStep minimize(const TwoMoons& task, Objective objective) {
   // Descent first: far from the minimum the approximate loss is not convex.
   PlaneModel model = descend(task, objective, 60, 1, 60).back().model;
   std::int64_t step = 0;

@@ -68,7 +68,7 @@ BatchLoader::BatchLoader(const data::ImageSet& images, const Recipe& recipe, std
       sampler_(policy_of(recipe), size_, seed) {
   if (images.count() == 0) fail_argument("the training set has no images");
   options_.threads = threads;
-  options_.normalise = {per_channel(recipe.mean, images.shape.channels, "mean"),
+  options_.normalize = {per_channel(recipe.mean, images.shape.channels, "mean"),
                         per_channel(recipe.std, images.shape.channels, "std")};
   options_.stores = Stores::cached;  // the network reads the batch next
   if (images.files) {

@@ -55,15 +55,15 @@ std::vector<OptionSpec> fields() {
       .add(&Recipe::image_size, "image_size", "folders: side of the images that the network sees",
            {.range = between(8, 4096)})
       .add(&Recipe::crop_area, "crop_area",
-           "folders: least and greatest share of a picture in a random crop; one number is the "
+           "folders: least and greatest share of an image in a random crop; one number is the "
            "least",
            {.range = between(0.0001, 1)})
       .add(&Recipe::crop_aspect, "crop_aspect",
            "folders: greatest ratio of the sides of a random crop", {.range = between(1, 100)})
       .add(&Recipe::test_resize, "test_resize",
-           "folders: shorter side of test pictures before the crop; 8/7 of image_size unless given",
+           "folders: shorter side of test images before the crop; 8/7 of image_size unless given",
            {.range = between(8, 8192)})
-      .add(&Recipe::exif, "exif", "folders: turn pictures as their Exif orientation says")
+      .add(&Recipe::exif, "exif", "folders: turn images as their Exif orientation says")
       .add(&Recipe::flip, "flip", "chance of mirroring", {.range = between(0, 1)})
       .add(&Recipe::mean, "mean", "of a channel, for values in [0, 1]")
       .add(&Recipe::std, "std", "standard deviation of a channel, for values in [0, 1]",

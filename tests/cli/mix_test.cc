@@ -122,9 +122,9 @@ TEST_F(MixVerb, MaskFileHoldsTheRoundedWeights) {
   }
 }
 
-TEST_F(MixVerb, MaskFileIsGrey) {
+TEST_F(MixVerb, MaskFileIsGray) {
   ASSERT_EQ(mix({"a.png", "b.png", "-o", "out.png", "--mask-out", "mask.png"}).code, 0);
-  constexpr std::size_t kDepthAt = 24;  // bit depth, then colour type, in the IHDR chunk
+  constexpr std::size_t kDepthAt = 24;  // bit depth, then color type, in the IHDR chunk
   EXPECT_EQ(read_file(path("mask.png")).substr(kDepthAt, 2), std::string("\x08\x00", 2));
 }
 
@@ -160,12 +160,12 @@ TEST_F(MixVerb, EveryMethodMakesAPicture) {
 }
 
 TEST_F(MixVerb, CustomMaskSelectsPixels) {
-  const std::vector<std::uint8_t> grey = [] {
+  const std::vector<std::uint8_t> gray = [] {
     std::vector<std::uint8_t> values(std::size_t{kHeight} * kWidth, 0);
     std::fill(values.begin(), values.begin() + 5 * kWidth, 255);
     return values;
   }();
-  data::write_png_grey(path("top.png"), {kHeight, kWidth}, grey);
+  data::write_png_gray(path("top.png"), {kHeight, kWidth}, gray);
   const Outcome outcome = mix({"a.png", "b.png", "--method", "custom", "--mask-in", "top.png", "-o",
                                "out.png", "--mask-out", "copy.png", "--json"});
   ASSERT_EQ(outcome.code, 0) << outcome.err;
@@ -176,7 +176,7 @@ TEST_F(MixVerb, CustomMaskSelectsPixels) {
   std::copy_n(a.rgb.begin(), 3 * 5 * kWidth, expected.rgb.begin());
   EXPECT_EQ(image("out.png"), expected);
 
-  data::write_png_grey(path("small.png"), {1, 1}, std::vector<std::uint8_t>{9});
+  data::write_png_gray(path("small.png"), {1, 1}, std::vector<std::uint8_t>{9});
   const Outcome small = mix({"a.png", "b.png", "--method", "custom", "--mask-in", "small.png"});
   EXPECT_EQ(small.code, 2);
   EXPECT_THAT(small.err, HasSubstr("20x27, got 1x1"));

@@ -343,11 +343,11 @@ TEST_F(PlanVerb, ReadsDesigns) {
 }
 
 TEST_F(PlanVerb, ReadsMasks) {
-  write_picture(path("colour.png"), 1, 4, 4);
+  write_picture(path("color.png"), 1, 4, 4);
   EXPECT_EQ(plan({"--method", "custom"}).code, 2);
-  const Outcome colour = plan({"--method", "custom", "--mask-in", path("colour.png")});
-  EXPECT_EQ(colour.code, 2);
-  EXPECT_THAT(colour.err, HasSubstr("grey"));
+  const Outcome color = plan({"--method", "custom", "--mask-in", path("color.png")});
+  EXPECT_EQ(color.code, 2);
+  EXPECT_THAT(color.err, HasSubstr("gray"));
   EXPECT_EQ(plan({"--method", "custom", "--mask-in", path("missing.png")}).code, 1);
 }
 
@@ -365,7 +365,7 @@ TEST_P(PlanVerbFor, LabelWeightIsTheMeanOfTheMask) {
       "10",      "--seed",   "11",      "--masks", "--quiet",  "--json",    "--dataset-size",
       "40"};
   if (method == "custom") {
-    // A flat grey picture made by the program itself.
+    // A flat gray picture made by the program itself.
     write_picture(path("a.png"), 1, 7, 10);
     write_picture(path("b.png"), 2, 7, 10);
     ASSERT_EQ(medley({"mix", path("a.png"), path("b.png"), "--method", "gmix", "--lam", "0.4", "-o",

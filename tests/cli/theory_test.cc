@@ -139,7 +139,7 @@ TEST_F(TheoryPictures, ShowTrainingAndMaps) {
                           .json();
   EXPECT_EQ(object["on_exact"].size(), 9u);
   EXPECT_EQ(object["on_approx"].size(), 9u);
-  EXPECT_NEAR(object["minimiser_exact"]["exact"].get<double>(), 0.5237895148839715, 1e-9);
+  EXPECT_NEAR(object["minimizer_exact"]["exact"].get<double>(), 0.5237895148839715, 1e-9);
   EXPECT_EQ(medley(kCoefficients + Arguments{"--lam", "0.5", "--png", path("map.png")}).code, 0);
   EXPECT_EQ(medley(kCoefficients + Arguments{"--lam", "0.5", "--png", path("map.jpg")}).code, 2);
   for (const char* name : {"curves.png", "map.png"}) {

@@ -348,12 +348,15 @@ TEST_F(Train, TakesEveryOptionOfEveryMethod) {
   };
   const Outcome field =
       train("field", {"--method", "gaussian-field", "--sigma", "0.2", "--length", "0.3",
-                      "--same-class", "--optimiser", "sgd", "--crop-area", "0.25,0.4"});
+                      "--same-class", "--optimiser", "sgd", "--crop-area", "0.25,0.4", "--label",
+                      "realised", "--learning-rate", "0.03"});
   ASSERT_EQ(field.code, 0) << field.err;
   const auto recorded = recipe_of("field");
   EXPECT_EQ(recorded["sigma"], 0.2);
   EXPECT_EQ(recorded["length"], 0.3);
   EXPECT_EQ(recorded["same_class"], true);
+  EXPECT_EQ(recorded["label"], "realized");
+  EXPECT_EQ(recorded["lr"], 0.03);
   EXPECT_EQ(recorded["crop_area"], (std::vector<double>{0.25, 0.4}));
   const Outcome other = medley({"train", "--out", path("field"), "--resume", "--sigma", "0.3"});
   EXPECT_EQ(other.code, 2);

@@ -136,7 +136,7 @@ const WrongCall kWrongCalls[] = {
     {"UnknownMethodForMix", {"mix", "a", "b", "--method", "gmx"}, "did you mean \"gmix\"?"},
     {"UnknownPlacement", {"plan", "--placement", "torus"}, "one of clipped, inside, wrap"},
     {"UnknownForm", {"plan", "--form", "official"}, "one of code, paper, calibrated"},
-    {"UnknownLabel", {"plan", "--label", "soft"}, "one of realised, drawn"},
+    {"UnknownLabel", {"plan", "--label", "soft"}, "one of realized, drawn"},
     {"UnknownMode", {"plan", "--mode", "elem"}, "one of sample, batch, pair"},
     {"UnknownPairing", {"plan", "--pairing", "x"}, "one of batch, reverse, roll, dataset"},
     {"UnknownBackend", {"mix", "a", "b", "--backend", "gpu"}, "one of auto, cpu, cuda, reference"},
@@ -196,7 +196,7 @@ TEST(Streams, AReaderThatWentIsNoError) {
   EXPECT_EQ(rejected.code, 3) << "what the command found counts for more";
 }
 
-TEST(Streams, ColourOnlyOnTerminalsWithoutNoColor) {
+TEST(Streams, ColorOnlyOnTerminalsWithoutNoColor) {
   const Arguments wrong = {"plan", "--alpha", "0"};
   EXPECT_THAT(medley(wrong).err, Not(HasSubstr("\x1b")));
   EXPECT_THAT(medley(wrong, {.variables = {"NO_COLOR=1"}, .error_is_terminal = true}).err,

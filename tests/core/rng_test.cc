@@ -70,7 +70,7 @@ TEST(RandomStream, EveryPartOfTheKeyMakesAnotherStream) {
   EXPECT_EQ(firsts.size(), 4u * 3 * 7 * 4);
 }
 
-TEST(RandomStream, FirstDrawsOfNeighbouringKeysAreUniform) {
+TEST(RandomStream, FirstDrawsOfNeighboringKeysAreUniform) {
   constexpr std::size_t kDraws = 20000;
   std::vector<double> by_seed, by_epoch, by_ordinal;
   for (std::uint64_t i = 0; i < kDraws; ++i) {
@@ -199,7 +199,7 @@ TEST(Normal, HasTheMomentsOfTheNormalDistribution) {
   }
 }
 
-TEST(Normal, NeighboursAreUncorrelated) {
+TEST(Normal, NeighborsAreUncorrelated) {
   constexpr std::size_t kDraws = 200000;
   const std::vector<double> draws = normals(kDraws);
   for (const std::size_t lag : {1, 2, 3}) {

@@ -68,7 +68,7 @@ double beta_ks_distance(std::vector<double> draws, double a, double b) {
     const double x = draws[begin];
     std::size_t end = begin;
     while (end < draws.size() && draws[end] == x) ++end;
-    // Half the gaps to the neighbours of x; above 1/2 the complement is exact, and below 1/2 the
+    // Half the gaps to the neighbors of x; above 1/2 the complement is exact, and below 1/2 the
     // gaps do not matter.
     const double down = (x - std::nextafter(x, 0.0)) / 2;
     const double up = (std::nextafter(x, 2.0) - x) / 2;

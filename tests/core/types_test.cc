@@ -98,7 +98,7 @@ TEST(NameOf, SpellsEveryEnumeratorAsTheCommandLineDoes) {
   EXPECT_EQ(name_of(Placement::clipped), "clipped");
   EXPECT_EQ(name_of(Placement::inside), "inside");
   EXPECT_EQ(name_of(Placement::wrap), "wrap");
-  EXPECT_EQ(name_of(LabelRule::realised), "realised");
+  EXPECT_EQ(name_of(LabelRule::realized), "realized");
   EXPECT_EQ(name_of(LabelRule::drawn), "drawn");
   EXPECT_EQ(name_of(Mode::pair), "pair");
   EXPECT_EQ(name_of(Pairing::dataset), "dataset");

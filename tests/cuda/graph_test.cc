@@ -34,7 +34,7 @@ TEST_F(CudaGraph, ReplaysAnEpochStepByStep) {
     return steps;
   };
   std::vector<MixPlan> steps = epoch(0);
-  const MixOptions options{.normalise = {{120, 121, 122}, {60, 61, 62}}};
+  const MixOptions options{.normalize = {{120, 121, 122}, {60, 61, 62}}};
 
   const auto device_pixels = test::upload(pixels);
   cuda::DeviceArray<float> device_out(static_cast<std::size_t>(out_shape.values()));

@@ -58,8 +58,8 @@ TEST_F(CudaMix, MatchesReferenceOnRandomBlocks) {
       c.in_gap = c.out_gap = 0;
       c.in_layout = c.out_layout;
       c.in_shape.channels = 3;
-      if (!c.options.normalise.empty()) {
-        c.options.normalise = {{0.4f, 0.5f, 0.6f}, {0.3f, 0.5f, 0.7f}};
+      if (!c.options.normalize.empty()) {
+        c.options.normalize = {{0.4f, 0.5f, 0.6f}, {0.3f, 0.5f, 0.7f}};
       }
       if (number % 4 == 0) {
         c.policy.augment = {};
@@ -94,8 +94,8 @@ TEST_F(CudaMix, MatchesReferenceOnTheWholeList) {
             c.in_layout = static_cast<Layout>(layouts / 2);
             c.out_layout = static_cast<Layout>(layouts % 2);
             c.policy.augment = windows ? Augment{2, 0.5} : Augment{};
-            if (!c.options.normalise.empty()) {
-              c.options.normalise = {{0.4f, 0.5f, 0.6f}, {0.3f, 0.5f, 0.7f}};
+            if (!c.options.normalize.empty()) {
+              c.options.normalize = {{0.4f, 0.5f, 0.6f}, {0.3f, 0.5f, 0.7f}};
             }
             if (c.policy.method == "custom") {
               auto masks = std::make_shared<MaskSet>();
@@ -179,7 +179,7 @@ void expect_equal(const MixPlan& plan, const BatchShape& in_shape, Layout layout
                  {std::ssize(plan.entries), in_shape.channels, plan.size.height, plan.size.width});
   Batch actual = expected;
   MixOptions options{.backend = Backend::reference,
-                     .normalise = {{0.4f, 0.5f, 0.6f}, {0.3f, 0.5f, 0.7f}}};
+                     .normalize = {{0.4f, 0.5f, 0.6f}, {0.3f, 0.5f, 0.7f}}};
   mix(plan, in.view(), expected.mutable_view(), options);
   options.backend = Backend::cuda;
   mix(plan, in.view(), actual.mutable_view(), options);

@@ -229,13 +229,13 @@ TEST_F(IdxFolder, FirstOfEachClassInEqualShares) {
 }
 
 TEST(ImagesOfSets, AreTheirPixelsInThreeChannels) {
-  const ImageSet grey{{2, 1, 1, 2}, Layout::nchw, {1, 2, 3, 4}, {0, 0}};
-  EXPECT_EQ(image_at(grey, 1), (Image{{1, 2}, {3, 3, 3, 4, 4, 4}}));
+  const ImageSet gray{{2, 1, 1, 2}, Layout::nchw, {1, 2, 3, 4}, {0, 0}};
+  EXPECT_EQ(image_at(gray, 1), (Image{{1, 2}, {3, 3, 3, 4, 4, 4}}));
   const ImageSet planes{{1, 3, 1, 2}, Layout::nchw, {1, 2, 3, 4, 5, 6}, {0}};
   EXPECT_EQ(image_at(planes, 0), (Image{{1, 2}, {1, 3, 5, 2, 4, 6}}));
   const ImageSet pixels{{1, 3, 1, 2}, Layout::nhwc, {1, 2, 3, 4, 5, 6}, {0}};
   EXPECT_EQ(image_at(pixels, 0), (Image{{1, 2}, {1, 2, 3, 4, 5, 6}}));
-  EXPECT_THROW((void)image_at(grey, 2), InvalidArgument);
+  EXPECT_THROW((void)image_at(gray, 2), InvalidArgument);
 }
 
 TEST(SyntheticData, TakesEachOptionOnce) {

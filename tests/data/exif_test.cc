@@ -62,7 +62,7 @@ Bytes png_with(const Bytes& png, const Bytes& exif) {
   return file;
 }
 
-/// A grey picture whose pixels are digits.
+/// A gray picture whose pixels are digits.
 Image digits(ImageSize size, const std::string& text) {
   Image image{size, {}};
   for (const char c : text) image.rgb.insert(image.rgb.end(), 3, static_cast<std::uint8_t>(c));

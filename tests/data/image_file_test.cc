@@ -123,7 +123,7 @@ TEST(WritePng, WorksInTheCurrentDirectory) {
   const TemporaryDirectory directory;
   const fs::path before = fs::current_path();
   fs::current_path(directory.path());
-  write_png_grey("mask.png", {1, 2}, std::vector<std::uint8_t>{0, 255});
+  write_png_gray("mask.png", {1, 2}, std::vector<std::uint8_t>{0, 255});
   fs::current_path(before);
   EXPECT_EQ(read_image(directory.path() / "mask.png").rgb,
             (std::vector<std::uint8_t>{0, 0, 0, 255, 255, 255}));

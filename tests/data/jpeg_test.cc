@@ -20,7 +20,7 @@ using test::decode_error;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-/// A smooth picture at quality 95 comes back within this, colour subsampling included.
+/// A smooth picture at quality 95 comes back within this, color subsampling included.
 constexpr int kTolerance = 8;
 
 std::vector<std::uint8_t> small_jpeg(bool progressive = false) {
@@ -45,7 +45,7 @@ std::vector<std::uint8_t> with_size(std::vector<std::uint8_t> bytes, int height,
 
 constexpr std::uint8_t kStartOfScan[] = {0xFF, 0xDA};
 
-TEST(Jpeg, ColourComesBackWithinTheLossOfTheFormat) {
+TEST(Jpeg, ColorComesBackWithinTheLossOfTheFormat) {
   for (const bool progressive : {false, true}) {
     const Image image = decode_image(small_jpeg(progressive), "file");
     const Image wanted = test::gradient_image({24, 40});
@@ -56,13 +56,13 @@ TEST(Jpeg, ColourComesBackWithinTheLossOfTheFormat) {
   }
 }
 
-TEST(Jpeg, GreyComesBackAsEqualChannels) {
-  std::vector<std::uint8_t> grey(135);
-  std::iota(grey.begin(), grey.end(), std::uint8_t{0});
-  const Image image = decode_image(test::jpeg_file({.components = 1}, {15, 9}, grey), "file");
+TEST(Jpeg, GrayComesBackAsEqualChannels) {
+  std::vector<std::uint8_t> gray(135);
+  std::iota(gray.begin(), gray.end(), std::uint8_t{0});
+  const Image image = decode_image(test::jpeg_file({.components = 1}, {15, 9}, gray), "file");
   ASSERT_EQ(image.size, (ImageSize{15, 9}));
-  for (std::size_t i = 0; i < grey.size(); ++i) {
-    EXPECT_LE(std::abs(image.rgb[3 * i] - grey[i]), kTolerance);
+  for (std::size_t i = 0; i < gray.size(); ++i) {
+    EXPECT_LE(std::abs(image.rgb[3 * i] - gray[i]), kTolerance);
     EXPECT_EQ(image.rgb[3 * i], image.rgb[3 * i + 1]);
     EXPECT_EQ(image.rgb[3 * i], image.rgb[3 * i + 2]);
   }
@@ -115,11 +115,11 @@ TEST(Jpeg, CmykIsConvertedAsPillowDoes) {
 }
 
 TEST(Jpeg, WhitePaperIsWhiteAndBlackInkBlack) {
-  const auto colour = [](std::vector<std::uint8_t> stored) {
+  const auto color = [](std::vector<std::uint8_t> stored) {
     return decode_image(test::jpeg_file({.components = 4}, {1, 1}, stored), "file").rgb;
   };
-  EXPECT_EQ(colour({255, 255, 255, 255}), (std::vector<std::uint8_t>{255, 255, 255}));
-  EXPECT_EQ(colour({255, 255, 255, 0}), (std::vector<std::uint8_t>{0, 0, 0}));
+  EXPECT_EQ(color({255, 255, 255, 255}), (std::vector<std::uint8_t>{255, 255, 255}));
+  EXPECT_EQ(color({255, 255, 255, 0}), (std::vector<std::uint8_t>{0, 0, 0}));
 }
 
 TEST(Jpeg, PartsOfCmykAreThoseOfTheWhole) {
@@ -188,13 +188,13 @@ TEST(Jpeg, OtherDamageIsAnError) {
 }
 
 TEST(Jpeg, LargePicturesMayHaveFewerScans) {
-  const auto grey_jpeg = [](std::int32_t side) {
-    const std::vector<std::uint8_t> grey(static_cast<std::size_t>(side) *
+  const auto gray_jpeg = [](std::int32_t side) {
+    const std::vector<std::uint8_t> gray(static_cast<std::size_t>(side) *
                                          static_cast<std::size_t>(side));
-    return test::jpeg_file({.components = 1, .many_scans = true}, {side, side}, grey);
+    return test::jpeg_file({.components = 1, .many_scans = true}, {side, side}, gray);
   };
-  EXPECT_EQ(decode_error(grey_jpeg(16)), "");
-  EXPECT_EQ(decode_error(grey_jpeg(3000), "cat.jpg"),
+  EXPECT_EQ(decode_error(gray_jpeg(16)), "");
+  EXPECT_EQ(decode_error(gray_jpeg(3000), "cat.jpg"),
             "cat.jpg is a broken JPEG: it has more than 238 scans");
 }
 

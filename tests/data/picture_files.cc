@@ -83,10 +83,10 @@ std::vector<std::uint8_t> png_file(const PngKind& kind, ImageSize size,
       },
       nullptr);
   png_set_IHDR(png, info, static_cast<png_uint_32>(size.width),
-               static_cast<png_uint_32>(size.height), kind.depth, kind.colour_type,
+               static_cast<png_uint_32>(size.height), kind.depth, kind.color_type,
                kind.interlaced ? PNG_INTERLACE_ADAM7 : PNG_INTERLACE_NONE,
                PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
-  if (kind.colour_type == PNG_COLOR_TYPE_PALETTE) {
+  if (kind.color_type == PNG_COLOR_TYPE_PALETTE) {
     std::vector<png_color> palette;
     for (std::uint32_t i = 0; i < (1u << kind.depth); ++i) {
       palette.push_back({palette_value(i, 0), palette_value(i, 1), palette_value(i, 2)});
@@ -96,7 +96,7 @@ std::vector<std::uint8_t> png_file(const PngKind& kind, ImageSize size,
   if (kind.transparency) {
     png_color_16 clear{};
     png_byte alpha[] = {0, 100};
-    png_set_tRNS(png, info, alpha, kind.colour_type == PNG_COLOR_TYPE_PALETTE ? 2 : 0, &clear);
+    png_set_tRNS(png, info, alpha, kind.color_type == PNG_COLOR_TYPE_PALETTE ? 2 : 0, &clear);
   }
   png_write_info(png, info);
   const int passes = png_set_interlace_handling(png);

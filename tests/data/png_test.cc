@@ -37,10 +37,10 @@ std::vector<std::uint8_t> expected_rgb(const PngKind& kind,
   std::vector<std::uint8_t> rgb;
   for (std::size_t i = 0; i < samples.size(); i += static_cast<std::size_t>(kind.channels())) {
     for (int channel = 0; channel < 3; ++channel) {
-      const bool colour = kind.colour_type == 2 || kind.colour_type == 6;
-      const std::uint32_t sample = samples[i + static_cast<std::size_t>(colour ? channel : 0)];
-      rgb.push_back(kind.colour_type == 3 ? test::palette_value(sample, channel)
-                                          : to_8_bits(sample, kind.depth));
+      const bool color = kind.color_type == 2 || kind.color_type == 6;
+      const std::uint32_t sample = samples[i + static_cast<std::size_t>(color ? channel : 0)];
+      rgb.push_back(kind.color_type == 3 ? test::palette_value(sample, channel)
+                                         : to_8_bits(sample, kind.depth));
     }
   }
   return rgb;
@@ -50,12 +50,12 @@ std::vector<PngKind> all_kinds() {
   const std::vector<std::pair<int, std::vector<int>>> depths = {
       {0, {1, 2, 4, 8, 16}}, {2, {8, 16}}, {3, {1, 2, 4, 8}}, {4, {8, 16}}, {6, {8, 16}}};
   std::vector<PngKind> kinds;
-  for (const auto& [colour_type, of_type] : depths) {
+  for (const auto& [color_type, of_type] : depths) {
     for (const int depth : of_type) {
       for (const bool interlaced : {false, true}) {
         for (const bool transparency : {false, true}) {
-          if (transparency && colour_type > 3) continue;
-          kinds.push_back({colour_type, depth, interlaced, transparency});
+          if (transparency && color_type > 3) continue;
+          kinds.push_back({color_type, depth, interlaced, transparency});
         }
       }
     }
@@ -65,7 +65,7 @@ std::vector<PngKind> all_kinds() {
 
 class EveryPng : public ::testing::TestWithParam<PngKind> {};
 
-TEST_P(EveryPng, DecodesToTheSpecifiedColours) {
+TEST_P(EveryPng, DecodesToTheSpecifiedColors) {
   for (const ImageSize size : {ImageSize{1, 1}, ImageSize{9, 13}, ImageSize{2, 31}}) {
     const auto samples = random_samples(GetParam(), size);
     const Image image = decode_image(test::png_file(GetParam(), size, samples), "file");
@@ -83,8 +83,8 @@ TEST_P(EveryPng, CutAnywhereIsAnError) {
 }
 
 std::string kind_name(const ::testing::TestParamInfo<PngKind>& info) {
-  const char* const names[] = {"Grey", "", "Rgb", "Palette", "GreyAlpha", "", "Rgba"};
-  return names[info.param.colour_type] + std::to_string(info.param.depth) +
+  const char* const names[] = {"Gray", "", "Rgb", "Palette", "GrayAlpha", "", "Rgba"};
+  return names[info.param.color_type] + std::to_string(info.param.depth) +
          (info.param.interlaced ? "Interlaced" : "") +
          (info.param.transparency ? "Transparent" : "");
 }
@@ -100,11 +100,11 @@ TEST(Png, RoundTripKeepsEveryBit) {
   }
 }
 
-TEST(Png, GreyRoundTripGivesEqualChannels) {
-  const std::vector<std::uint8_t> grey = {0, 1, 127, 128, 254, 255};
-  const Image image = decode_image(encode_png_grey({2, 3}, grey), "file");
+TEST(Png, GrayRoundTripGivesEqualChannels) {
+  const std::vector<std::uint8_t> gray = {0, 1, 127, 128, 254, 255};
+  const Image image = decode_image(encode_png_gray({2, 3}, gray), "file");
   ASSERT_EQ(image.size, (ImageSize{2, 3}));
-  for (std::size_t i = 0; i < image.rgb.size(); ++i) EXPECT_EQ(image.rgb[i], grey[i / 3]);
+  for (std::size_t i = 0; i < image.rgb.size(); ++i) EXPECT_EQ(image.rgb[i], gray[i / 3]);
 }
 
 TEST(Png, AnyChangedByteIsAnError) {
@@ -156,7 +156,7 @@ TEST(Png, EncodingChecksTheNumberOfValues) {
   EXPECT_THROW((void)encode_png({{2, 2}, std::vector<std::uint8_t>(11)}), InvalidArgument);
   EXPECT_THROW((void)encode_png({{0, 2}, {}}), InvalidArgument);
   EXPECT_THROW((void)encode_png({{-2, -2}, std::vector<std::uint8_t>(12)}), InvalidArgument);
-  EXPECT_THROW((void)encode_png_grey({2, 2}, std::vector<std::uint8_t>(12)), InvalidArgument);
+  EXPECT_THROW((void)encode_png_gray({2, 2}, std::vector<std::uint8_t>(12)), InvalidArgument);
 }
 
 }  // namespace

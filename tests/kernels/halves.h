@@ -18,7 +18,7 @@ class HalfFormat {
   [[nodiscard]] std::uint16_t nearest(float value) const;
   [[nodiscard]] bool is_nan(std::uint16_t bits) const { return (bits & 0x7FFFu) > infinity_; }
 
-  /// Floats around every rounding decision: each value, each midpoint between neighbours, and the
+  /// Floats around every rounding decision: each value, each midpoint between neighbors, and the
   /// floats next to those, of both signs.
   [[nodiscard]] std::vector<float> decisions() const;
 

@@ -150,7 +150,7 @@ std::uint64_t first_noticed(Fault fault, std::uint64_t count) {
     test::MixCase c = test::random_case(number);
     c.blocks = test::Blocks::masks;
     c.in_dtype = c.out_dtype = DType::f32;
-    c.options.normalise = {};
+    c.options.normalize = {};
     c.options.backend = Backend::reference;
     const MixPlan plan = c.plan();
     test::Batch in(c.in_dtype, c.in_layout, c.in_shape, c.in_gap, c.in_offset);

@@ -79,7 +79,7 @@ TEST_P(MixMemory, ServesTheNextCallOfTheThread) {
           MixOptions options;
           options.threads = 1;
           options.stores = stores;
-          options.normalise = {{0.5f, 0.4f, 0.3f}, {0.2f, 0.3f, 0.4f}};
+          options.normalize = {{0.5f, 0.4f, 0.3f}, {0.2f, 0.3f, 0.4f}};
           // Memory grows with the first call and becomes one piece with the second.
           for (int i = 0; i < 3; ++i) mix(plan, in.view(), out.mutable_view(), options);
           const std::int64_t before = allocations;

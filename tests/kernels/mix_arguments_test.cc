@@ -173,25 +173,25 @@ INSTANTIATE_TEST_SUITE_P(
                     c.plan.entries[0].mask = GaussianMask{1, 1, 0.5, static_cast<Peak>(2)};
                   },
                   "peak must be own or partner", "got the number 2"},
-        WrongCall{"NormaliseChannels",
+        WrongCall{"NormalizeChannels",
                   [](Call& c) {
-                    c.options.normalise = {{1.0f, 2.0f}, {1.0f, 1.0f}};
+                    c.options.normalize = {{1.0f, 2.0f}, {1.0f, 1.0f}};
                   },
                   "for 3 channels", "got 2 and 2"},
-        WrongCall{"NormaliseHalf",
+        WrongCall{"NormalizeHalf",
                   [](Call& c) {
-                    c.options.normalise.mean = {1.0f, 2.0f, 3.0f};
+                    c.options.normalize.mean = {1.0f, 2.0f, 3.0f};
                   },
                   "for 3 channels", "got 3 and 0"},
         WrongCall{"DeviationZero",
                   [](Call& c) {
-                    c.options.normalise = {{0, 0, 0}, {1, 0, 1}};
+                    c.options.normalize = {{0, 0, 0}, {1, 0, 1}};
                   },
                   "stddev must be > 0", "got 0"},
         WrongCall{
             "MeanNan",
             [](Call& c) {
-              c.options.normalise = {{0, std::numeric_limits<float>::quiet_NaN(), 0}, {1, 1, 1}};
+              c.options.normalize = {{0, std::numeric_limits<float>::quiet_NaN(), 0}, {1, 1, 1}};
             },
             "a mean must be finite", "nan"},
         WrongCall{"PaddingNan",

@@ -28,7 +28,7 @@ TEST_P(MixBlocks, GridsWeighBlocks) {
   EXPECT_THAT(mixed(plan, in), ElementsAre(5, 5, 6, 6, 5, 5, 6, 4));
 }
 
-TEST_P(MixBlocks, BilinearGridsWeighBetweenCentres) {
+TEST_P(MixBlocks, BilinearGridsWeighBetweenCenters) {
   MixPlan plan = test::plan_of({1, 8}, GridMask{0, 1, 2, GridInterpolation::bilinear});
   plan.fields = {0, 1};
   const test::Images in{{1, 8}, {8, 8, 8, 8, 8, 8, 8, 8, 0, 0, 0, 0, 0, 0, 0, 0}};

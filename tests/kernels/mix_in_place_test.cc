@@ -193,7 +193,7 @@ TEST(Overlap, OfAnotherLayoutIsRefused) {
       ThrowsMessage<InvalidArgument>(HasSubstr("overlap")));
 }
 
-TEST(Overlap, OfNeighboursIsNone) {
+TEST(Overlap, OfNeighborsIsNone) {
   std::vector<float> memory(18, 2.0f);
   const MixPlan plan = test::plan_of({2, 3}, FlatMask{0.5});
   const auto in = view_of(std::span<const float>(memory).first(12), {2, 1, 2, 3});

@@ -99,7 +99,7 @@ TEST_P(Mix, GaussianFadesThePartnerIn) {
   }
 }
 
-TEST_P(Mix, GaussianIsThePeaksImageAtItsCentre) {
+TEST_P(Mix, GaussianIsThePeaksImageAtItsCenter) {
   const Images images = counting({3, 5});
   EXPECT_EQ(mixed(plan_of({3, 5}, GaussianMask{1, 3, 0.4, Peak::partner}), images)[8], 108);
   EXPECT_EQ(mixed(plan_of({3, 5}, GaussianMask{1, 3, 0.4, Peak::own}), images)[8], 9);
@@ -204,7 +204,7 @@ TEST_P(Mix, WeightsOfZeroAndOneCopyBitForBit) {
         plan_of({1, 6}, GaussianMask{0, 0, 1e-300, Peak::partner}), field}) {
     const std::vector<float> out = mixed(plan, images);
     const bool gaussian = std::holds_alternative<GaussianMask>(plan.entries[0].mask);
-    for (std::size_t i = gaussian ? 1 : 0; i < 6; ++i) {  // the centre pixel is the partner's
+    for (std::size_t i = gaussian ? 1 : 0; i < 6; ++i) {  // the center pixel is the partner's
       EXPECT_EQ(out[i], own[i]) << plan.entries[0].mask.index();
       EXPECT_EQ(std::signbit(out[i]), std::signbit(own[i]));
     }
@@ -293,32 +293,32 @@ TEST_P(Mix, ClampsU8) {
   EXPECT_THAT(out, ElementsAre(255, 0));
 }
 
-TEST_P(Mix, NormalisesEachChannelAfterMixing) {
+TEST_P(Mix, NormalizesEachChannelAfterMixing) {
   const std::vector<std::uint8_t> in = {10, 20, 30, 40,
                                         30, 40, 50, 60};  // two channels, two pixels
   std::vector<float> out(4);
-  options_.normalise = {{20.0f, 40.0f}, {2.0f, 4.0f}};
+  options_.normalize = {{20.0f, 40.0f}, {2.0f, 4.0f}};
   mix(plan_of({1, 2}, FlatMask{0.5}), view_of(in, {2, 2, 1, 2}), mutable_view_of(out, {1, 2, 1, 2}),
       options_);
   EXPECT_THAT(out, ElementsAre(0, 5, 0, 2.5f));
 }
 
-TEST_P(Mix, NormalisesCopiesToo) {
+TEST_P(Mix, NormalizesCopiesToo) {
   const std::vector<std::uint8_t> in = {10, 20, 30, 40, 0, 0, 0, 0};
   std::vector<float> out(4);
-  options_.normalise = {{20.0f, 40.0f}, {2.0f, 4.0f}};
+  options_.normalize = {{20.0f, 40.0f}, {2.0f, 4.0f}};
   mix(plan_of({1, 2}, FlatMask{1}), view_of(in, {2, 2, 1, 2}), mutable_view_of(out, {1, 2, 1, 2}),
       options_);
   EXPECT_THAT(out, ElementsAre(-5, 0, -2.5f, 0));
 }
 
-TEST(Normalise, OfUnitRangeIsScaledToBytes) {
+TEST(Normalize, OfUnitRangeIsScaledToBytes) {
   const std::vector<float> mean = {0.5f, 0.2f}, stddev = {0.25f, 1.0f};
-  const Normalise n = Normalise::of_unit_range(mean, stddev);
+  const Normalize n = Normalize::of_unit_range(mean, stddev);
   EXPECT_THAT(n.mean, ElementsAre(127.5f, 51.0f));
   EXPECT_THAT(n.stddev, ElementsAre(63.75f, 255.0f));
   EXPECT_FALSE(n.empty());
-  EXPECT_TRUE(Normalise{}.empty());
+  EXPECT_TRUE(Normalize{}.empty());
 }
 
 // ---- memory ----

@@ -87,9 +87,9 @@ TEST_P(MixWindows, PaddingIsRoundedToTheTypeOfTheInput) {
   EXPECT_THAT(out, ElementsAre(8, 2));
 }
 
-TEST_P(MixWindows, PaddingIsNormalisedLikePixels) {
+TEST_P(MixWindows, PaddingIsNormalizedLikePixels) {
   options_.pad_value = 4;
-  options_.normalise = {{2.0f}, {2.0f}};
+  options_.normalize = {{2.0f}, {2.0f}};
   MixPlan plan = plan_of({1, 2}, FlatMask{1});
   plan.entries[0].own.dx = 1;
   EXPECT_THAT(mixed(plan, {{1, 2}, {6, 8, 0, 0}}), ElementsAre(3, 1));

@@ -186,8 +186,8 @@ TEST(InInterval, MayWrap) {
   EXPECT_EQ(members(4, 5, 5), (Members{0, 1, 2, 3, 4}));
 }
 
-TEST(BilinearTap, ReadsAroundThePixelCentre) {
-  // 4 pixels shrunk to 2: centres at 0.5 and 2.5.
+TEST(BilinearTap, ReadsAroundThePixelCenter) {
+  // 4 pixels shrunk to 2: centers at 0.5 and 2.5.
   EXPECT_EQ(bilinear_tap(0, 2, 4).first, 0);
   EXPECT_EQ(bilinear_tap(0, 2, 4).second, 1);
   EXPECT_EQ(bilinear_tap(0, 2, 4).fraction, 0.5f);
@@ -219,7 +219,7 @@ TEST(Taps, StayInside) {
   }
 }
 
-TEST(NearestTap, TakesThePixelUnderTheCentre) {
+TEST(NearestTap, TakesThePixelUnderTheCenter) {
   EXPECT_EQ(nearest_tap(0, 2, 4).first, 1);
   EXPECT_EQ(nearest_tap(1, 2, 4).first, 3);
   EXPECT_EQ(nearest_tap(0, 1, 5).first, 2);

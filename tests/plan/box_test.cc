@@ -66,7 +66,7 @@ struct Interval {
   friend bool operator==(const Interval&, const Interval&) = default;
 };
 
-/// Where an axis is placed: the centre of a clipped box, else the first row.
+/// Where an axis is placed: the center of a clipped box, else the first row.
 std::int32_t position_of(Interval box, std::int32_t side, Placement placement) {
   if (placement != Placement::clipped || side / 2 == 0) return box.begin;
   return box.begin > 0 ? box.begin + side / 2 : box.length - side / 2;
@@ -225,17 +225,17 @@ TEST(ClippedBox, OfSideOneIsEmpty) {
   }
 }
 
-TEST(ClippedBox, CoversTheFirstRowFromOneCentreMoreThanTheLast) {
+TEST(ClippedBox, CoversTheFirstRowFromOneCenterMoreThanTheLast) {
   constexpr std::int32_t kHalf = 2;  // half of side 5, rounded down
-  std::map<std::int32_t, BoxMask> by_centre;
+  std::map<std::int32_t, BoxMask> by_center;
   for (const BoxMask& box : boxes({8, 8}, 0.45, Placement::clipped, 1000)) {
-    by_centre[position_of(rows_of(box), 5, Placement::clipped)] = box;
+    by_center[position_of(rows_of(box), 5, Placement::clipped)] = box;
   }
-  ASSERT_EQ(by_centre.size(), 8u);
-  EXPECT_EQ(std::ranges::count_if(by_centre, [](const auto& b) { return b.second.top == 0; }),
+  ASSERT_EQ(by_center.size(), 8u);
+  EXPECT_EQ(std::ranges::count_if(by_center, [](const auto& b) { return b.second.top == 0; }),
             kHalf + 1);
   EXPECT_EQ(std::ranges::count_if(
-                by_centre, [](const auto& b) { return b.second.top + b.second.height == 8; }),
+                by_center, [](const auto& b) { return b.second.top + b.second.height == 8; }),
             kHalf);
 }
 

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/gaussian_profile.h"
+#include "core/gaussian_factor.h"
 
 namespace medley {
 namespace {
@@ -80,13 +80,13 @@ TEST(CalibratedTau, IsNoneWhereTheMaskIsFlat) {
   EXPECT_DOUBLE_EQ(gaussian_kernel_mean({3, 4, *narrow, Peak::partner}, {8, 8}), 1.0 / 64);
 }
 
-TEST(GaussianFactor, IsOneAtTheCentreHoweverNarrow) {
+TEST(GaussianFactor, IsOneAtTheCenterHoweverNarrow) {
   for (const double tau : {1.0, 1e-9, 1e-300, 5e-324}) {
     EXPECT_EQ(gaussian_factor(gaussian_scale(tau, 64), 0), 1.0) << tau;
   }
 }
 
-TEST(GaussianFactor, OfAVanishingWidthIsZeroNextToTheCentre) {
+TEST(GaussianFactor, OfAVanishingWidthIsZeroNextToTheCenter) {
   EXPECT_EQ(gaussian_factor(gaussian_scale(5e-324, 64), 1), 0.0);
   EXPECT_EQ(gaussian_factor(gaussian_scale(5e-324, 64), -32768), 0.0);
 }

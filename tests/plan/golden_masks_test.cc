@@ -1,5 +1,5 @@
-// Masks for fixed centres, computed apart from this library, against the masks that the methods
-// draw when they happen to draw those centres.
+// Masks for fixed centers, computed apart from this library, against the masks that the methods
+// draw when they happen to draw those centers.
 
 #include <array>
 #include <fstream>
@@ -39,23 +39,23 @@ Enum named(const std::string& name, const std::array<Enum, N>& values) {
   throw std::runtime_error("unknown name " + name);
 }
 
-bool is_at_centre(const MixEntry& entry, const Json& c) {
+bool is_at_center(const MixEntry& entry, const Json& c) {
   if (const auto* box = std::get_if<BoxMask>(&entry.mask)) {
     const Json bounds = {box->top, box->top + box->height, box->left, box->left + box->width};
     return bounds == c.at("box");
   }
-  const auto* bump = std::get_if<GaussianMask>(&entry.mask);
-  return bump != nullptr && Json({bump->cy, bump->cx}) == c.at("centre");
+  const auto* gaussian = std::get_if<GaussianMask>(&entry.mask);
+  return gaussian != nullptr && Json({gaussian->cy, gaussian->cx}) == c.at("center");
 }
 
-/// A draw of the method with the centre of the case.
+/// A draw of the method with the center of the case.
 struct Found {
   MixPlan plan;
   MixEntry entry;
 };
 
 std::optional<Found> find(const Json& c) {
-  constexpr std::int64_t kDraws = 4096;  // of at most 64 centres: each is missed with chance 1e-28
+  constexpr std::int64_t kDraws = 4096;  // of at most 64 centers: each is missed with chance 1e-28
   MixPolicy policy;
   policy.method = c.at("method").get<std::string>();
   policy.method.set("lam", c.at("lam").get<double>());
@@ -71,7 +71,7 @@ std::optional<Found> find(const Json& c) {
   }
   MixPlan plan = test::draw_samples(policy, {c.at("height"), c.at("width")}, 77, kDraws);
   for (const MixEntry& entry : plan.entries) {
-    if (is_at_centre(entry, c)) return Found{plan, entry};
+    if (is_at_center(entry, c)) return Found{plan, entry};
   }
   return std::nullopt;
 }
@@ -91,7 +91,7 @@ class GoldenMasks : public testing::TestWithParam<std::string> {
       if (group_of(c) != GetParam()) continue;
       SCOPED_TRACE(describe(c));
       const std::optional<Found> found = find(c);
-      ASSERT_TRUE(found) << "the centre was never drawn";
+      ASSERT_TRUE(found) << "the center was never drawn";
       check(c, *found);
     }
   }

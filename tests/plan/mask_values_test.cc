@@ -100,10 +100,10 @@ TEST(MaskValues, OfAConstantGridAreThoseOfTheirBlock) {
   EXPECT_DOUBLE_EQ(mask_mean(plan, plan.entries[0]), 42.0 / 15);
 }
 
-TEST(MaskValues, OfABilinearGridLieBetweenTheCentresOfBlocks) {
+TEST(MaskValues, OfABilinearGridLieBetweenTheCentersOfBlocks) {
   MixPlan plan = plan_with({2, 8}, GridMask{0, 1, 2, GridInterpolation::bilinear});
   plan.fields = {0, 1};
-  // Centres of blocks at 2 and 6, of pixels at halves.
+  // Centers of blocks at 2 and 6, of pixels at halves.
   EXPECT_THAT(values(plan), ElementsAre(0, 0, 0.125, 0.375, 0.625, 0.875, 1, 1,  //
                                         0, 0, 0.125, 0.375, 0.625, 0.875, 1, 1));
   plan.entries[0].mask = GridMask{0, 2, 1, GridInterpolation::bilinear};

@@ -119,7 +119,7 @@ TEST_P(BoundedMethod, KeepsMasksInTheUnitInterval) {
   });
 }
 
-TEST_P(EveryMethod, GivesLabelsTheMeanOfTheMaskByTheRealisedRule) {
+TEST_P(EveryMethod, GivesLabelsTheMeanOfTheMaskByTheRealizedRule) {
   for_each_plan([](const MixPlan& plan) {
     for (const MixEntry& entry : plan.entries) {
       ASSERT_NEAR(entry.label_weight, mask_mean(plan, entry), kExact);
@@ -138,12 +138,12 @@ TEST_P(EveryMethod, GivesLabelsLamByTheDrawnRule) {
 }
 
 TEST_P(EveryMethod, DrawsTheSameMaskWhateverTheLabelRule) {
-  std::vector<MixPlan> realised;
-  for_each_plan([&](const MixPlan& plan) { realised.push_back(plan); });
+  std::vector<MixPlan> realized;
+  for_each_plan([&](const MixPlan& plan) { realized.push_back(plan); });
   std::size_t at = 0;
   for_each_plan([](MixPolicy& policy) { policy.label = LabelRule::drawn; },
                 [&](MixPlan drawn) {
-                  const MixPlan& other = realised.at(at++);
+                  const MixPlan& other = realized.at(at++);
                   for (std::size_t i = 0; i < drawn.entries.size(); ++i) {
                     drawn.entries[i].label_weight = other.entries[i].label_weight;
                   }
@@ -306,7 +306,7 @@ TEST_P(DistinctUnit, SharesDrawsAsTheModeSays) {
       for (std::size_t j = 0; j < i; ++j) {
         bool shared = GetParam().mode == Mode::batch;
         if (GetParam().mode == Mode::pair) {
-          // Mutual partners share; where there are none (roll, data set), neighbours do.
+          // Mutual partners share; where there are none (roll, data set), neighbors do.
           const bool mutual = pairing == Pairing::batch || pairing == Pairing::reverse;
           shared = mutual ? mate(i) == j && mate(j) == i : i / 2 == j / 2;
         }

@@ -475,7 +475,7 @@ INSTANTIATE_TEST_SUITE_P(
         entry_flaw("ResampledGaussian", "/2/mask/resample", "nearest", "entry 2", "box mask"),
         entry_flaw("WindowFlipNumber", "/1/window/flip", 1, "entry 1", "true or false"),
         entry_flaw("WindowArray", "/1/window", Json::array(), "entry 1", "must be an object"),
-        entry_flaw("CentreOutside", "/2/mask/cy", 2, "entry 2", "cy must be in [0, 1]"),
+        entry_flaw("CenterOutside", "/2/mask/cy", 2, "entry 2", "cy must be in [0, 1]"),
         entry_flaw("TauZero", "/2/mask/tau", 0, "entry 2", "tau must be > 0"),
         entry_flaw("OtherPeak", "/2/mask/peak", "both", "entry 2", "\"own\" or \"partner\""),
         entry_flaw("OneSource", "/3/sources", Json{3}, "entry 3", "of one length"),

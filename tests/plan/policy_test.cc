@@ -103,7 +103,7 @@ INSTANTIATE_TEST_SUITE_P(
         WrongPolicy{"UnknownForm", method_option("form", static_cast<Form>(3)),
                     "form must be code, paper or calibrated", "the number 3"},
         WrongPolicy{"UnknownLabelRule", [](auto& p) { p.label = static_cast<LabelRule>(2); },
-                    "label must be realised or drawn", "the number 2"},
+                    "label must be realized or drawn", "the number 2"},
         WrongPolicy{"UnknownMode", [](auto& p) { p.mode = static_cast<Mode>(9); },
                     "mode must be sample, batch or pair", "the number 9"},
         WrongPolicy{"UnknownPairing", [](auto& p) { p.pairing = static_cast<Pairing>(9); },

@@ -149,11 +149,11 @@ def test_gmix_of_one_row_has_the_share_of_an_image():
         assert abs(row - square) < 0.02, form
 
 
-def test_grey_images_and_vectors():
-    grey = random_images((4, 8, 6))
+def test_gray_images_and_vectors():
+    gray = random_images((4, 8, 6))
     mix = medley.CutMix(seed=1)
-    x = mix(grey, epoch=0, first=0)
-    assert np.array_equal(x, mix(grey[:, None], epoch=0, first=0)[:, 0])
+    x = mix(gray, epoch=0, first=0)
+    assert np.array_equal(x, mix(gray[:, None], epoch=0, first=0)[:, 0])
     vectors = random_images((4, 10))
     x = medley.Bernoulli(seed=1)(vectors)
     assert x.shape == (4, 10)
@@ -182,7 +182,7 @@ def test_layouts_agree():
     expected = medley.apply(plan, images)
     nhwc = np.ascontiguousarray(images.transpose(0, 2, 3, 1))
     assert np.array_equal(medley.apply(plan, nhwc, layout="nhwc"), expected.transpose(0, 2, 3, 1))
-    # Channels last in memory, N C H W as axes: recognised, and the result is the same way.
+    # Channels last in memory, N C H W as axes: recognized, and the result is the same way.
     view = nhwc.transpose(0, 3, 1, 2)
     assert medley._core.image_info(view) == {
         "shape": (4, 3, 8, 6), "dtype": "f32", "memory": "nhwc", "copied": False, "cuda": False,
@@ -193,7 +193,7 @@ def test_layouts_agree():
     assert np.array_equal(medley.apply(plan, nhwc, layout="nhwc", out_layout="nchw"), expected)
 
 
-def test_converts_and_normalises():
+def test_converts_and_normalizes():
     images = random_images((4, 3, 8, 8), "uint8")
     mix = medley.Mixup(seed=1, dtype="f32", mean=(0.4, 0.45, 0.5), std=(0.2, 0.25, 0.3))
     x = mix(images, epoch=0, first=0)

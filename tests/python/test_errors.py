@@ -222,14 +222,14 @@ def good_calls():
         "coefficients": on(medley.theory.coefficients, method="mixup", size=4, lam=0.5),
         "monte_carlo": on(medley.theory.monte_carlo, method="mixup", size=4, draws=64, seed=0,
                           effective=False, clip=False, threads=1),
-        "two_moons": on(medley.theory.TwoMoons, method="mixup", centred=True),
+        "two_moons": on(medley.theory.TwoMoons, method="mixup", centered=True),
         "exact": on(moons.exact, model=(0.0, 0.0, 0.0)),
         "descend": on(moons.descend, objective="exact", steps=2, rate=1.0, every=1),
         "profile": on(medley.theory.profile, name="mixup", lam=0.5, size=4),
         "check_design": on(medley.theory.check_design, size=None, mean=0.5,
                            moments=medley.theory.profile("mixup", 0.5, 4)),
         "grad_prod": on(medley.theory.partial_grad_prod, gradients=np.ones((2, 1, 4, 4)),
-                        magnitude="each", normalise="none"),
+                        magnitude="each", normalize="none"),
     }  # fmt: skip
     try:
         import torch

@@ -48,7 +48,7 @@ def test_two_moons():
     trace = task.descend(steps=20, every=10)
     assert [s.step for s in trace] == [0, 10, 20]
     assert trace[-1].exact < trace[0].exact
-    best = task.minimise("exact")
+    best = task.minimize("exact")
     assert best.exact <= trace[-1].exact
     assert task.accuracy(best.model) > 0.8
     assert len(task.approximate(best.model)) == 4
@@ -70,7 +70,7 @@ def test_designs():
 
 def test_gradient_products():
     gradients = np.random.default_rng(0).normal(size=(2, 3, 4, 5))
-    largest, mean = theory.partial_grad_prod(gradients, normalise="none")
+    largest, mean = theory.partial_grad_prod(gradients, normalize="none")
     size = np.sqrt((gradients**2).sum(1))
     assert largest.shape == mean.shape == (7, 9)
     products = size[:, :3, :4] * size[:, 1:, 1:]  # displacement (1, 1)

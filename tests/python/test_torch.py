@@ -37,7 +37,7 @@ def test_dtypes(dtype):
     assert medley.apply(plan, images, dtype=torch.bfloat16).dtype == torch.bfloat16
 
 
-def test_channels_last_is_recognised_and_kept():
+def test_channels_last_is_recognized_and_kept():
     images = torch.rand(4, 3, 8, 6).contiguous(memory_format=torch.channels_last)
     assert medley._core.image_info(images)["memory"] == "nhwc"
     x = medley.GMix(seed=1)(images)

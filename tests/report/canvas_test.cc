@@ -78,7 +78,7 @@ TEST(Canvas, FrameIsTheEdgeOfItsRectangle) {
   EXPECT_DOUBLE_EQ(ink(full), 16);
 }
 
-TEST(Canvas, LineThroughPixelCentresIsSharp) {
+TEST(Canvas, LineThroughPixelCentersIsSharp) {
   Canvas canvas({5, 20});
   canvas.line({2.5, 2.5}, {16.5, 2.5}, kBlack, 1);
   for (std::int32_t x = 3; x < 16; ++x) {
@@ -123,12 +123,12 @@ TEST(Canvas, DrawMagnifiesByWholePixels) {
   EXPECT_EQ(pixel(canvas, 1, 4), (Rgb{255, 255, 255}));
 }
 
-TEST(Canvas, DrawGreyShowsEqualChannels) {
+TEST(Canvas, DrawGrayShowsEqualChannels) {
   Canvas canvas({1, 2});
-  canvas.draw_grey(0, 0, {1, 2}, std::vector<std::uint8_t>{7, 200});
+  canvas.draw_gray(0, 0, {1, 2}, std::vector<std::uint8_t>{7, 200});
   EXPECT_EQ(pixel(canvas, 0, 0), (Rgb{7, 7, 7}));
   EXPECT_EQ(pixel(canvas, 1, 0), (Rgb{200, 200, 200}));
-  EXPECT_THROW(canvas.draw_grey(0, 0, {2, 2}, std::vector<std::uint8_t>{1}), InvalidArgument);
+  EXPECT_THROW(canvas.draw_gray(0, 0, {2, 2}, std::vector<std::uint8_t>{1}), InvalidArgument);
 }
 
 TEST(Canvas, AnyCoordinateIsAllowed) {

@@ -29,12 +29,12 @@ std::int64_t pixels_of(const data::Image& image, Rgb c) {
   return pixels;
 }
 
-TEST(Chart, ColoursGrowBrighter) {
+TEST(Chart, ColorsGrowBrighter) {
   for (int i = 1; i <= 20; ++i) {
-    EXPECT_GT(brightness(scale_colour(i / 20.0)), brightness(scale_colour((i - 1) / 20.0)));
+    EXPECT_GT(brightness(scale_color(i / 20.0)), brightness(scale_color((i - 1) / 20.0)));
   }
-  EXPECT_EQ(scale_colour(-1), scale_colour(0));
-  EXPECT_EQ(scale_colour(2), scale_colour(1));
+  EXPECT_EQ(scale_color(-1), scale_color(0));
+  EXPECT_EQ(scale_color(2), scale_color(1));
 }
 
 TEST(Chart, TicksAreRoundNumbersWithin) {
@@ -69,8 +69,8 @@ TEST(Chart, MapsShowTheirValues) {
   figure.title = "t";
   figure.panels.push_back({"p", "n", {1, 2}, {0, 1}});
   const data::Image image = draw_figure(figure);
-  EXPECT_GT(pixels_of(image, scale_colour(0)), 10000);  // cells are 102 pixels wide
-  EXPECT_GT(pixels_of(image, scale_colour(1)), 10000);
+  EXPECT_GT(pixels_of(image, scale_color(0)), 10000);  // cells are 102 pixels wide
+  EXPECT_GT(pixels_of(image, scale_color(1)), 10000);
 }
 
 TEST(Chart, WholeNumbersHaveNoMarksBetweenThem) {
@@ -85,9 +85,9 @@ TEST(Chart, WholeNumbersHaveNoMarksBetweenThem) {
 TEST(Chart, ASinglePointIsSeen) {
   constexpr Rgb kRed = {200, 0, 0};
   const auto red = [&](const std::vector<Point>& points) {
-    const Curve grey{"g", {90, 90, 90}, {{0, 0}, {2, 2}}};
+    const Curve gray{"g", {90, 90, 90}, {{0, 0}, {2, 2}}};
     return pixels_of(
-        draw_figure(LineFigure{"t", "", "x", "y", {{"p", {grey, {"c", kRed, points}}}}}), kRed);
+        draw_figure(LineFigure{"t", "", "x", "y", {{"p", {gray, {"c", kRed, points}}}}}), kRed);
   };
   EXPECT_GT(red({{1, 0.5}}), red({}) + 10);
 }
@@ -131,12 +131,12 @@ TEST(Chart, LegendsGetRoomWhereCurvesAreEverywhere) {
   const std::vector<Point> low = {{0, 0}, {10, 0}};
   const data::Image image =
       draw_figure(LineFigure{"t", "", "x", "y", {{"p", {{"c", kRed, high}, {"d", kBlue, low}}}}});
-  const auto most_in_a_row = [&](Rgb colour) {
+  const auto most_in_a_row = [&](Rgb color) {
     const auto [height, width] = image.size;
     std::int64_t most = 0;
     for (std::size_t y = 0; y < static_cast<std::size_t>(height); ++y) {
       const auto row = image.rgb.begin() + static_cast<std::ptrdiff_t>(3 * y * width);
-      most = std::max(most, pixels_of({{1, width}, {row, row + 3 * width}}, colour));
+      most = std::max(most, pixels_of({{1, width}, {row, row + 3 * width}}, color));
     }
     return most;
   };

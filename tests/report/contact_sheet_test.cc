@@ -36,7 +36,7 @@ std::vector<data::Image> pictures(std::int32_t side) {
           data::synthetic_image(1, 2, 8, {side, side})};
 }
 
-std::size_t colours(const data::Image& image) {
+std::size_t colors(const data::Image& image) {
   std::set<std::uint32_t> seen;
   for (std::size_t i = 0; i < image.rgb.size(); i += 3) {
     seen.insert(image.rgb[i] << 16 | image.rgb[i + 1] << 8 | image.rgb[i + 2]);
@@ -53,7 +53,7 @@ TEST(ContactSheet, HasARowForEveryMethod) {
 TEST(ContactSheet, ShowsPicturesAndIsDeterministic) {
   const data::Image sheet = contact_sheet(small_options());
   EXPECT_EQ(sheet.rgb.size(), static_cast<std::size_t>(3 * sheet.size.pixels()));
-  EXPECT_GT(colours(sheet), 1000u);
+  EXPECT_GT(colors(sheet), 1000u);
   EXPECT_EQ(contact_sheet(small_options()), sheet);
   ContactSheetOptions other = small_options();
   other.seed += 1;
@@ -151,7 +151,7 @@ TEST(SheetCell, ClampsUnboundedMasks) {
 TEST(MethodPicture, WorksForEveryMethod) {
   for (const SheetRow& row : default_sheet_rows()) {
     const data::Image picture = method_picture(row, small_options());
-    EXPECT_GT(colours(picture), 200u) << row.title;
+    EXPECT_GT(colors(picture), 200u) << row.title;
     EXPECT_GT(picture.size.height, 2 * 24) << row.title;
   }
 }

@@ -5,7 +5,7 @@
 namespace medley::report {
 namespace {
 
-GridPicture grey(std::int32_t height, std::int32_t width, std::vector<std::string> lines = {}) {
+GridPicture gray(std::int32_t height, std::int32_t width, std::vector<std::string> lines = {}) {
   const ImageSize size{height, width};
   return {{size, std::vector<std::uint8_t>(static_cast<std::size_t>(3 * size.pixels()), 128)},
           std::move(lines)};
@@ -20,7 +20,7 @@ bool has_ink(const data::Image& image, std::int32_t row) {
 }
 
 TEST(PictureGrid, WordsStandBelowEnlargedPictures) {
-  const data::Image image = draw_grid({grey(10, 10, {"coat 62 %"}), grey(10, 10)});
+  const data::Image image = draw_grid({gray(10, 10, {"coat 62 %"}), gray(10, 10)});
   EXPECT_EQ(image.size, (ImageSize{90 + 14 + 16, 2 * 98 + 8}));
   EXPECT_EQ(image.rgb[static_cast<std::size_t>(3 * (50 * image.size.width + 50))], 128);
   bool text = false;
@@ -30,7 +30,7 @@ TEST(PictureGrid, WordsStandBelowEnlargedPictures) {
 
 TEST(PictureGrid, LongWordsStayBelowTheirPicture) {
   const std::string word(100, 'm');
-  const data::Image image = draw_grid({grey(88, 88, {word}), grey(88, 88)});
+  const data::Image image = draw_grid({gray(88, 88, {word}), gray(88, 88)});
   for (std::int32_t y = 98; y < 112; ++y) {
     for (std::int32_t x = 97; x < image.size.width; ++x) {
       EXPECT_EQ(image.rgb[static_cast<std::size_t>(3 * (y * image.size.width + x))], 255);
@@ -40,7 +40,7 @@ TEST(PictureGrid, LongWordsStayBelowTheirPicture) {
 
 TEST(PictureGrid, HasAsManyPicturesAsThereIsRoomFor) {
   const auto size = [](std::size_t count, std::int32_t height, std::int32_t width) {
-    return draw_grid(std::vector<GridPicture>(count, grey(height, width))).size;
+    return draw_grid(std::vector<GridPicture>(count, gray(height, width))).size;
   };
   EXPECT_EQ(size(3, 5, 6), (ImageSize{21, 50}));
   EXPECT_EQ(size(20, 5, 6), (ImageSize{3 * 13 + 8, 8 * 14 + 8}));

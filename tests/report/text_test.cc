@@ -75,7 +75,7 @@ TEST(MeasureText, DigitsHaveEqualWidths) {
 
 TEST(Text, StandsOnItsBaseline) {
   Canvas canvas({40, 60});
-  canvas.text(5, 30, "HE", {.font = Font::title, .colour = {0, 0, 0}});
+  canvas.text(5, 30, "HE", {.font = Font::title, .color = {0, 0, 0}});
   const Bounds b = bounds(canvas);
   EXPECT_EQ(b.bottom, 30);
   EXPECT_EQ(b.top, 30 - face_of(Font::title).capitals);
@@ -85,12 +85,12 @@ TEST(Text, StandsOnItsBaseline) {
 TEST(Text, AlignsHorizontally) {
   const std::int32_t width = measure_text("HHHH", Font::bold).width;
   Canvas left({20, 200});
-  Canvas centre({20, 200});
+  Canvas center({20, 200});
   Canvas right({20, 200});
   left.text(100, 15, "HHHH", {.font = Font::bold});
-  centre.text(100, 15, "HHHH", {.font = Font::bold, .align = Align::centre});
+  center.text(100, 15, "HHHH", {.font = Font::bold, .align = Align::center});
   right.text(100, 15, "HHHH", {.font = Font::bold, .align = Align::right});
-  EXPECT_EQ(bounds(left).left - bounds(centre).left, width / 2);
+  EXPECT_EQ(bounds(left).left - bounds(center).left, width / 2);
   EXPECT_EQ(bounds(left).left - bounds(right).left, width);
   EXPECT_LE(bounds(right).right, 100);
 }
@@ -120,7 +120,7 @@ TEST(Text, TurnsUpwards) {
 
 TEST(Text, IsAntiAliased) {
   Canvas canvas({30, 60});
-  canvas.text(5, 20, "Soft", {.font = Font::title, .colour = {0, 0, 0}});
+  canvas.text(5, 20, "Soft", {.font = Font::title, .color = {0, 0, 0}});
   const auto& rgb = canvas.image().rgb;
   EXPECT_GT(std::count_if(rgb.begin(), rgb.end(), [](int v) { return v > 40 && v < 215; }), 30);
 }

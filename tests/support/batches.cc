@@ -266,12 +266,12 @@ std::string MixCase::describe() const {
   return fmt::format(
       "case: {} mode {} pairing {} batch {} {}x{} from {}x{}x{}x{}, {} {} gap {} offset {} to {} "
       "{} gap "
-      "{} offset {}, pad {} flip {}, normalise {}, threads {}, stores {}, blocks {}, seed {}",
+      "{} offset {}, pad {} flip {}, normalize {}, threads {}, stores {}, blocks {}, seed {}",
       policy.method.name(), name_of(policy.mode), name_of(policy.pairing), request.batch,
       size.height, size.width, in_shape.count, in_shape.channels, in_shape.height, in_shape.width,
       name_of(in_dtype), name_of(in_layout), in_gap, in_offset, name_of(out_dtype),
       name_of(out_layout), out_gap, out_offset, policy.augment.pad, policy.augment.flip,
-      !options.normalise.empty(), options.threads, static_cast<int>(options.stores),
+      !options.normalize.empty(), options.threads, static_cast<int>(options.stores),
       static_cast<int>(blocks), seed);
 }
 
@@ -345,8 +345,8 @@ MixCase random_case(std::uint64_t number) {
   c.out_gap = random.below(4) == 0 ? 5 : 0;
   if (random.below(2) == 0) {
     for (std::int32_t k = 0; k < c.in_shape.channels; ++k) {
-      c.options.normalise.mean.push_back(0.4f + 0.1f * static_cast<float>(k));
-      c.options.normalise.stddev.push_back(0.3f + 0.2f * static_cast<float>(k));
+      c.options.normalize.mean.push_back(0.4f + 0.1f * static_cast<float>(k));
+      c.options.normalize.stddev.push_back(0.3f + 0.2f * static_cast<float>(k));
     }
   }
   c.options.pad_mode = static_cast<PadMode>(random.below(2));

@@ -23,7 +23,7 @@ using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowM
 
 constexpr double kGolden = 1e-9;
 
-/// The data of the golden file: 8 centred points in 4 dimensions, a linear model without bias, and
+/// The data of the golden file: 8 centered points in 4 dimensions, a linear model without bias, and
 /// Bernoulli masks with lam ~ Beta(1, 1).
 struct Golden {
   Json file = Json::parse(std::ifstream(MEDLEY_TEST_DATA "/bounds.json"));
@@ -191,7 +191,7 @@ TEST(AdversarialBound, NamesHypothesesThatDoNotHold) {
               testing::ElementsAre(HasSubstr("mean 0"), HasSubstr("no bias")));
 }
 
-TEST(GeneralisationBound, ReproducesTheGoldenValues) {
+TEST(GeneralizationBound, ReproducesTheGoldenValues) {
   const Golden g;
   const Json& a = g.file["theorem4a"];
   const Eigen::Map<const Eigen::VectorXd> theta(g.model.theta.data(), 4);
@@ -202,7 +202,7 @@ TEST(GeneralisationBound, ReproducesTheGoldenValues) {
   double curvature = 0;
   for (const double f : g.scores) curvature += link_values(Link::logistic, f).d2 / 8;
   EXPECT_NEAR(curvature * square, a["gamma"].get<double>(), kGolden);
-  const GeneralisationBound bound = generalisation_bound({.covariance = g.sigma(),
+  const GeneralizationBound bound = generalization_bound({.covariance = g.sigma(),
                                                           .gamma = curvature * square,
                                                           .rho = a["rho"],
                                                           .samples = 8,
@@ -219,30 +219,30 @@ TEST(GeneralisationBound, ReproducesTheGoldenValues) {
   const Json& b = g.file["theorem4b"];
   const std::vector<double> mean = b["mu_sigma"];
   EXPECT_NEAR(square, b["gamma"].get<double>(), kGolden);
-  const GeneralisationBound feature = feature_bound(
+  const GeneralizationBound feature = feature_bound(
       {.covariance = g.sigma(), .mean = mean, .gamma = square, .samples = 8}, g.moments);
   EXPECT_NEAR(feature.complexity, b["rademacher_bound_without_bias"].get<double>(), kGolden);
 }
 
-TEST(GeneralisationBound, OfMixupIsOneEllipsoid) {
+TEST(GeneralizationBound, OfMixupIsOneEllipsoid) {
   const Golden g;
   constexpr double kC = 1.0 / 6;
   const CoordinateMoments mixup{std::vector<double>(4, 1.0 / 3), std::vector<double>(16, kC)};
-  const GeneralisationBound bound = feature_bound(
+  const GeneralizationBound bound = feature_bound(
       {.covariance = g.sigma(), .mean = std::vector<double>(4), .gamma = 0.3, .samples = 8}, mixup);
   EXPECT_NEAR(bound.trace, 4 / kC, 1e-8);  // rank / c
 }
 
-TEST(GeneralisationBound, NamesARangeThatIsTooSmall) {
+TEST(GeneralizationBound, NamesARangeThatIsTooSmall) {
   // Masks that never mix bound nothing.
   const CoordinateMoments never{std::vector<double>(4), std::vector<double>(16)};
   const std::vector<double> mean(4);
   const Golden g;
-  const GeneralisationBound glm =
-      generalisation_bound({.covariance = g.sigma(), .gamma = 1, .rho = 1, .samples = 8}, never);
-  const GeneralisationBound feature =
+  const GeneralizationBound glm =
+      generalization_bound({.covariance = g.sigma(), .gamma = 1, .rho = 1, .samples = 8}, never);
+  const GeneralizationBound feature =
       feature_bound({.covariance = g.sigma(), .mean = mean, .gamma = 1, .samples = 8}, never);
-  for (const GeneralisationBound& bound : {glm, feature}) {
+  for (const GeneralizationBound& bound : {glm, feature}) {
     EXPECT_THAT(bound.unmet, testing::ElementsAre(HasSubstr("range of Sigma")));
   }
 }
@@ -251,17 +251,17 @@ TEST(Bounds, RefuseWhatCannotWork) {
   const Golden g;
   EXPECT_THAT(
       [&] {
-        (void)generalisation_bound({g.sigma(), 1, 0, 8}, g.moments);
+        (void)generalization_bound({g.sigma(), 1, 0, 8}, g.moments);
       },
       ThrowsMessage<InvalidArgument>(HasSubstr("rho must be > 0")));
   EXPECT_THAT(
       [&] {
-        (void)generalisation_bound({g.sigma(), -1, 1, 8}, g.moments);
+        (void)generalization_bound({g.sigma(), -1, 1, 8}, g.moments);
       },
       ThrowsMessage<InvalidArgument>(HasSubstr("gamma must be >= 0")));
   EXPECT_THAT(
       [&] {
-        (void)generalisation_bound({g.sigma().first(9), 1, 1, 8}, g.moments);
+        (void)generalization_bound({g.sigma().first(9), 1, 1, 8}, g.moments);
       },
       ThrowsMessage<InvalidArgument>(HasSubstr("4x4")));
   EXPECT_THAT(

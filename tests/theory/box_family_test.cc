@@ -33,13 +33,13 @@ TEST(PaperHmix, ResolvesRatiosNearOne) {
   };
   using enum LabelRule;
   for (const auto& [size, ratio, alpha, label, mean, second] : {
-           Fact{{1, 3}, 0.9, 1, realised, 0.2836904162405464, 0.2227463323603475},
-           {{1, 3}, 0.999, 1, realised, 0.3136896018533986, 0.3111277393126622},
+           Fact{{1, 3}, 0.9, 1, realized, 0.2836904162405464, 0.2227463323603475},
+           {{1, 3}, 0.999, 1, realized, 0.3136896018533986, 0.3111277393126622},
            {{1, 3}, 0.999, 1, drawn, 0.386438304181263, 0.3838764416405267},
-           {{1, 3}, 0.999, 0.5, realised, 0.2818374650633479, 0.2743408076073828},
-           {{1, 3}, 0.9999999, 1, realised, 0.3148145486119255, 0.3148138331033534},
+           {{1, 3}, 0.999, 0.5, realized, 0.2818374650633479, 0.2743408076073828},
+           {{1, 3}, 0.9999999, 1, realized, 0.3148145486119255, 0.3148138331033534},
            {{4, 4}, 0.9, 0.5, drawn, 0.2969025083998097, 0.2253928828690877},
-           {{4, 4}, 0.999, 1, realised, 0.3500527470921111, 0.3463154646408193},
+           {{4, 4}, 0.999, 1, realized, 0.3500527470921111, 0.3463154646408193},
            {{4, 4}, 0.9999999, 0.5, drawn, 0.4328683467531883, 0.4327498335897967},
        }) {
     const MixPolicy policy{.method = {"hmix",
@@ -102,8 +102,8 @@ TEST(PaperHmix, ResolvesADrawnRatioAtOneLam) {
 
 TEST(PaperHmix, IntegratesOverLamAndRatio) {
   // Where gamma is 0.1 the ratio is 1 from 1 - 2^-53 on, as drawn.
-  const MixPolicy realised{.method = {"hmix", {{"form", Form::paper}}},
-                           .label = LabelRule::realised};
+  const MixPolicy realized{.method = {"hmix", {{"form", Form::paper}}},
+                           .label = LabelRule::realized};
   for (const RatioFact& fact : {
            RatioFact{1, 1, 1, 0.5, {4.0 / 15, 2.0 / 15}},
            {1, 1, 1, 0.1, {0.20425729281957743, 0.10212864640978872}},
@@ -114,7 +114,7 @@ TEST(PaperHmix, IntegratesOverLamAndRatio) {
            {3, 1, 1, 1.7, {0.32675597587392528, 0.19345307180111564}},
            {3, 0.2, 0.2, 1, {0.14593635107406323, 0.086214872993966104}},
        }) {
-    expect_corner(realised, fact);
+    expect_corner(realized, fact);
   }
   const MixPolicy drawn{.method = {"hmix", {{"form", Form::paper}}}, .label = LabelRule::drawn};
   expect_corner(drawn, {3, 1, 1, 0.5, {0.35581303894848358, 0.23518282203519719}});

@@ -105,7 +105,7 @@ TEST(Coefficients, EqualTheSumOverEveryMask) {
 TEST(EffectiveCoefficients, EqualTheSumOverEveryMaskAndBothLabels) {
   for (Case c : cases()) {
     const auto masks = test::all_masks(c.policy, c.size);
-    for (const LabelRule rule : {LabelRule::realised, LabelRule::drawn}) {
+    for (const LabelRule rule : {LabelRule::realized, LabelRule::drawn}) {
       c.policy.label = rule;
       SCOPED_TRACE(c.name() + " " + std::string(name_of(rule)));
       const double share = rule == LabelRule::drawn ? 1 - *test::lam_of(c.policy) : -1;
@@ -188,7 +188,7 @@ TEST(EffectiveCoefficients, OfALawNarrowerThanNumbersAreThoseOfItsMean) {
 TEST(EffectiveCoefficients, IntegrateOverLam) {
   const ImageSize size{3, 4};
   for (const auto& [alpha, beta] : {std::pair(1.0, 1.0), {0.5, 0.5}, {2.0, 1.0}, {0.2, 3.0}}) {
-    for (const LabelRule label : {LabelRule::realised, LabelRule::drawn}) {
+    for (const LabelRule label : {LabelRule::realized, LabelRule::drawn}) {
       std::vector<Case> list;
       const auto add = [&, a = alpha, b = beta](MixPolicy policy) {
         policy.method.set("alpha", a).set("beta", b);
@@ -221,7 +221,7 @@ TEST(EffectiveCoefficients, CountTheFullBoxesOfTinyLams) {
   // Every lam below kAreaTolerance gives the full box: a probability of 13 % at alpha 0.05.
   const ImageSize size{4, 4};
   for (const double alpha : {0.02, 0.05}) {
-    for (const LabelRule label : {LabelRule::realised, LabelRule::drawn}) {
+    for (const LabelRule label : {LabelRule::realized, LabelRule::drawn}) {
       for (const char* method : {"cutmix", "hmix"}) {
         MixPolicy policy{.method = {method, {{"alpha", alpha}, {"placement", Placement::inside}}},
                          .label = label};

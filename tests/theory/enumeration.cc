@@ -39,7 +39,7 @@ std::vector<Stretch> stretches(int n, int side, Placement placement) {
 }
 
 void finish(WeightedMask& mask) {
-  mask.realised =
+  mask.realized =
       std::accumulate(mask.n.begin(), mask.n.end(), 0.0) / static_cast<double>(mask.n.size());
 }
 
@@ -181,7 +181,7 @@ Moments effective_moments(const std::vector<WeightedMask>& masks, ImageSize size
   // The effective mask keeps N with the probability of the own label and is 1 - N otherwise.
   std::vector<WeightedMask> effective;
   for (const WeightedMask& mask : masks) {
-    const double q = share < 0 ? mask.realised : share;
+    const double q = share < 0 ? mask.realized : share;
     effective.push_back({mask.probability * (1 - q), mask.n, 0});
     WeightedMask swapped{mask.probability * q, mask.n, 0};
     for (double& n : swapped.n) n = 1 - n;

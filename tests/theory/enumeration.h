@@ -11,10 +11,10 @@ namespace medley::test {
 struct WeightedMask {
   double probability = 0;
   std::vector<double> n;
-  double realised = 0;  ///< mean of n
+  double realized = 0;  ///< mean of n
 };
 
-/// Every mask that a policy can draw at its fixed lam, by plain loops over centres and corners:
+/// Every mask that a policy can draw at its fixed lam, by plain loops over centers and corners:
 /// nothing of the library's theory is used. Bernoulli takes at most 12 pixels.
 [[nodiscard]] std::vector<WeightedMask> all_masks(const MixPolicy& policy, ImageSize size);
 

@@ -91,7 +91,7 @@ TEST(GoldenMaps, OfGmix) {
   expect_map("gmix_paper_finite_grid", {.method = {"gmix", {{"lam", 0.5}, {"form", Form::paper}}}});
   expect_map("gmix_official_lam_ge_half", {.method = {"gmix", {{"lam", 0.5}}}});
   expect_map("gmix_calibrated", {.method = {"gmix", {{"lam", 0.5}, {"form", Form::calibrated}}}});
-  // From below 1/2 the own image has the bump. The jump is at lam = 1/2 itself.
+  // From below 1/2 the own image has the Gaussian. The jump is at lam = 1/2 itself.
   const double below = 0.5 - 1e-15;
   expect_map("gmix_official_lam_to_half_from_below", {.method = {"gmix", {{"lam", below}}}});
   for (const auto& [key, form] : {std::pair("gmix_paper_infinite_plane", Form::paper),
@@ -118,7 +118,7 @@ MixPolicy policy_of(const Json& c) {
   if (c.contains("alpha")) policy.method.set("alpha", c.at("alpha").get<double>());
   if (c.contains("beta")) policy.method.set("beta", c.at("beta").get<double>());
   if (c.contains("label")) {
-    policy.label = c.at("label") == "realised" ? LabelRule::realised : LabelRule::drawn;
+    policy.label = c.at("label") == "realized" ? LabelRule::realized : LabelRule::drawn;
   }
   return policy;
 }

@@ -49,7 +49,7 @@ TEST(PartialGradProd, ReproducesTheGoldenMap) {
 
 TEST(PartialGradProd, EqualsFourLoopsOnEveryTarget) {
   GradProdOptions options;
-  options.normalise = Normalise::none;
+  options.normalize = Normalize::none;
   for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
     hwy::SetSupportedTargetsForTest(target);
     for (const ImageSize size : {ImageSize{1, 1}, {1, 17}, {9, 1}, {6, 7}, {20, 33}}) {
@@ -72,7 +72,7 @@ TEST(PartialGradProd, EqualsFourLoopsOnEveryTarget) {
 TEST(PartialGradProd, IsTheSameInAnyUnit) {
   const std::vector<double> gradient = field(3 * 30, 2, 2);
   for (const Magnitude magnitude : {Magnitude::euclidean, Magnitude::absolute, Magnitude::each}) {
-    const GradProdOptions options{magnitude, Normalise::gradient};
+    const GradProdOptions options{magnitude, Normalize::gradient};
     const std::vector<double> expected = partial_grad_prod(gradient, 3, {5, 6}, options);
     for (const int exponent : {-900, -600, 600, 900}) {
       std::vector<double> scaled = gradient;
@@ -80,7 +80,7 @@ TEST(PartialGradProd, IsTheSameInAnyUnit) {
       EXPECT_EQ(partial_grad_prod(scaled, 3, {5, 6}, options), expected) << exponent;
     }
   }
-  const GradProdOptions plain{Magnitude::euclidean, Normalise::none};
+  const GradProdOptions plain{Magnitude::euclidean, Normalize::none};
   std::vector<double> eightfold = gradient;
   for (double& value : eightfold) value *= 8;
   std::vector<double> expected = partial_grad_prod(gradient, 3, {5, 6}, plain);
@@ -91,15 +91,15 @@ TEST(PartialGradProd, IsTheSameInAnyUnit) {
 TEST(PartialGradProd, CombinesChannels) {
   const std::vector<double> gradient = {3, 0, -4, 1};  // two channels of 1x2
   const auto peak = [&](Magnitude magnitude) {
-    return partial_grad_prod(gradient, 2, {1, 2}, {magnitude, Normalise::none})[1];
+    return partial_grad_prod(gradient, 2, {1, 2}, {magnitude, Normalize::none})[1];
   };
   EXPECT_DOUBLE_EQ(peak(Magnitude::euclidean), 25);
   EXPECT_DOUBLE_EQ(peak(Magnitude::absolute), 49);
   EXPECT_DOUBLE_EQ(peak(Magnitude::signed_sum), 1);
   EXPECT_DOUBLE_EQ(peak(Magnitude::each), 16);
-  const auto normalised =
-      partial_grad_prod(gradient, 2, {1, 2}, {Magnitude::absolute, Normalise::map});
-  EXPECT_DOUBLE_EQ(normalised[0] + normalised[1] + normalised[2], 1);
+  const auto normalized =
+      partial_grad_prod(gradient, 2, {1, 2}, {Magnitude::absolute, Normalize::map});
+  EXPECT_DOUBLE_EQ(normalized[0] + normalized[1] + normalized[2], 1);
   const std::vector<double> nothing(4);
   EXPECT_THAT(partial_grad_prod(nothing, 1, {2, 2}), testing::Each(0.0));
 }

@@ -33,7 +33,7 @@ std::vector<double> normals(std::size_t count, std::uint64_t seed) {
 /// Every listable policy.
 std::vector<MixPolicy> policies() {
   std::vector<MixPolicy> list;
-  for (const LabelRule label : {LabelRule::realised, LabelRule::drawn}) {
+  for (const LabelRule label : {LabelRule::realized, LabelRule::drawn}) {
     list.push_back({.method = "mixup", .label = label});
     list.push_back({.method = "bernoulli", .label = label});
     for (const Placement placement : {Placement::inside, Placement::clipped, Placement::wrap}) {

@@ -74,7 +74,7 @@ TEST(MonteCarlo, AgreesWithTheClosedFormsAtOneLam) {
 
 TEST(MonteCarlo, AgreesWithTheEffectiveCoefficients) {
   for (MixPolicy policy : policies()) {
-    for (const LabelRule label : {LabelRule::realised, LabelRule::drawn}) {
+    for (const LabelRule label : {LabelRule::realized, LabelRule::drawn}) {
       policy.label = label;
       expect_agreement(policy, {6, 5}, true);
     }

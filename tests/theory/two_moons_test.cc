@@ -43,7 +43,7 @@ TEST(TwoMoons, LossesAndGradientsAreGolden) {
   for (const Json& point : golden()["points"]) {
     for (const char* method : {"mixup", "bernoulli"}) {
       SCOPED_TRACE(point["data"].dump() + method + point["theta"].dump());
-      const TwoMoons task(method, point["data"] == "centred");
+      const TwoMoons task(method, point["data"] == "centered");
       const PlaneModel model = model_of(point["theta"]);
       const Json& expected = point[method];
       PlaneModel gradient = {};
@@ -60,16 +60,16 @@ TEST(TwoMoons, LossesAndGradientsAreGolden) {
   }
 }
 
-TEST(TwoMoons, MinimisersAreGolden) {
+TEST(TwoMoons, MinimizersAreGolden) {
   for (const char* method : {"mixup", "bernoulli"}) {
     const TwoMoons task(method);
     const Json& training = golden()["training"][method];
-    const TrainingStep exact = minimise(task, Objective::exact);
-    expect_near(exact.model, training["minimiser_exact"]["theta"], 1e-6);
-    EXPECT_NEAR(exact.exact, training["minimiser_exact"]["exact_loss"].get<double>(), kLoss);
-    const TrainingStep approximate = minimise(task, Objective::approximate);
-    expect_near(approximate.model, training["minimiser_approx"]["theta"], 1e-6);
-    EXPECT_NEAR(approximate.approximate, training["minimiser_approx"]["approx_loss"].get<double>(),
+    const TrainingStep exact = minimize(task, Objective::exact);
+    expect_near(exact.model, training["minimizer_exact"]["theta"], 1e-6);
+    EXPECT_NEAR(exact.exact, training["minimizer_exact"]["exact_loss"].get<double>(), kLoss);
+    const TrainingStep approximate = minimize(task, Objective::approximate);
+    expect_near(approximate.model, training["minimizer_approx"]["theta"], 1e-6);
+    EXPECT_NEAR(approximate.approximate, training["minimizer_approx"]["approx_loss"].get<double>(),
                 kLoss);
     EXPECT_EQ(task.accuracy(exact.model), 0.86);
     EXPECT_EQ(task.accuracy(approximate.model), 0.86);

@@ -83,7 +83,7 @@ TEST(BatchLoader, DependsOnSeedAndEpochAlone) {
   EXPECT_NE(load_all(one, 3), load_all(other_seed, 3));
 }
 
-TEST(BatchLoader, PlainImagesAreOnlyNormalised) {
+TEST(BatchLoader, PlainImagesAreOnlyNormalized) {
   const data::ImageSet set = numbered_images(5);
   Recipe recipe = plain_recipe(5);
   recipe.mean = {0.5};

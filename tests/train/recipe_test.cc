@@ -243,6 +243,7 @@ TEST(Recipes, OfOlderVersionsAreRead) {
   Recipe set;
   set_field(set, "optimiser", "adamw");
   set_field(set, "stddev", "0.5");
+  set_field(set, "label", "realised");
   EXPECT_EQ(set.optimizer, Optimizer::adamw);
   EXPECT_THAT(set.std, testing::ElementsAre(0.5));
 }

@@ -12,7 +12,7 @@
 
 namespace medley::data {
 
-/// Labelled images: of one size in memory, u8 without gaps, or of any sizes in files.
+/// Labeled images: of one size in memory, u8 without gaps, or of any sizes in files.
 struct ImageSet {
   BatchShape shape;  ///< height and width are 0 if the images are in files
   Layout layout = Layout::nchw;
@@ -27,7 +27,7 @@ struct ImageSet {
 /// For `mix`; valid as long as the set is, which must be in memory.
 [[nodiscard]] ImageBatchView view_of(const ImageSet& images);
 
-/// An image to be looked at: grey ones in three channels, of one in a file the middle, 96 pixels
+/// An image to be looked at: gray ones in three channels, of one in a file the middle, 96 pixels
 /// wide (white if it cannot be decoded and such are skipped). Throws InvalidArgument, IoError.
 [[nodiscard]] Image image_at(const ImageSet& images, std::int64_t index);
 
@@ -118,9 +118,9 @@ inline constexpr std::int32_t kSyntheticClasses = 12;
 /// "cat", "fish", …; throws InvalidArgument unless 0 <= object_class < kSyntheticClasses.
 [[nodiscard]] std::string_view synthetic_class_name(std::int32_t object_class);
 
-/// Draws a picture: one object of the class in the middle of a patterned background. Pose, colours,
+/// Draws a picture: one object of the class in the middle of a patterned background. Pose, colors,
 /// surface and background follow from (seed, index); the class only chooses the object, so equal
-/// (seed, index) share colours and background across classes.
+/// (seed, index) share colors and background across classes.
 ///
 /// The picture is defined on the plane and anti-aliased, so one (seed, index, class) shows the same
 /// scene at every size; the shorter side frames the object. The bits do not depend on the machine.

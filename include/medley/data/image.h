@@ -13,7 +13,7 @@
 
 namespace medley::data {
 
-/// A colour picture: 8-bit RGB, interleaved, rows from top to bottom without gaps.
+/// A color image: 8-bit RGB, interleaved, rows from top to bottom without gaps.
 /// `rgb` holds 3 * size.pixels() values.
 struct Image {
   ImageSize size;
@@ -22,26 +22,26 @@ struct Image {
   friend bool operator==(const Image&, const Image&) = default;
 };
 
-/// Greatest picture that is read, written, made or mixed: pixels in all, and pixels on a side.
+/// Greatest image that is read, written, made or mixed: pixels in all, and pixels on a side.
 inline constexpr std::int64_t kMaxImagePixels = std::int64_t{1} << 27;
 inline constexpr std::int32_t kMaxImageSide = 32768;
 
-/// The picture as a batch of one, for `mix`; valid as long as `image` is.
+/// The image as a batch of one, for `mix`; valid as long as `image` is.
 /// Throws InvalidArgument if `rgb` does not fit `size`.
 [[nodiscard]] ImageBatchView view_of(const Image& image);
 
-/// How pictures are decoded.
+/// How images are decoded.
 struct DecodeOptions {
-  /// Turn and mirror the picture as its Exif orientation says, as viewers do.
+  /// Turn and mirror the image as its Exif orientation says, as viewers do.
   bool exif = false;
-  /// Takes a sentence where a damaged picture is decoded nonetheless; none: nobody is told.
+  /// Takes a sentence where a damaged image is decoded nonetheless; none: nobody is told.
   std::function<void(const std::string&)> note = nullptr;
 };
 
 /// Decodes a PNG or JPEG file that lies in memory; `name` is what error texts call it.
 ///
-/// The format is recognised by content. Pixels come as they are stored: no gamma or profile is
-/// applied and transparency is dropped (as training pipelines do when they convert to RGB). Grey,
+/// The format is recognized by content. Pixels come as they are stored: no gamma or profile is
+/// applied and transparency is dropped (as training pipelines do when they convert to RGB). Gray,
 /// palette and low bit depths are expanded, 16 bits rounded to 8. CMYK and YCCK JPEGs are converted
 /// as Pillow does: taken as inverted, which is how Adobe writes them, and multiplied by black. A
 /// JPEG with a marker where there should be none is decoded as far as it goes, the rest as libjpeg
@@ -51,7 +51,7 @@ struct DecodeOptions {
 [[nodiscard]] Image decode_image(std::span<const std::uint8_t> bytes, std::string_view name,
                                  const DecodeOptions& options = {});
 
-/// Part of a picture, in its pixels.
+/// Part of an image, in its pixels.
 struct PixelBox {
   std::int32_t top = 0;
   std::int32_t left = 0;
@@ -61,11 +61,11 @@ struct PixelBox {
   friend bool operator==(const PixelBox&, const PixelBox&) = default;
 };
 
-/// Which part to take of a picture of that size: within it, and not empty.
+/// Which part to take of an image of that size: within it, and not empty.
 using BoxChoice = std::function<PixelBox(ImageSize)>;
 
 /// Decodes a part of a PNG or JPEG file, resized as by `resize`, into `rgb`: 3 * size.pixels()
-/// values, interleaved. `choose` sees the picture as `options` turn it. Of a JPEG no more is
+/// values, interleaved. `choose` sees the image as `options` turn it. Of a JPEG no more is
 /// decoded than that takes, and large parts at a half, a quarter or an eighth of their size, which
 /// moves values by a few units. Throws as `decode_image`, except that damage outside the part may
 /// go unnoticed; InvalidArgument if the box or `rgb` does not fit.
@@ -78,23 +78,23 @@ void decode_part(std::span<const std::uint8_t> bytes, std::string_view name,
 [[nodiscard]] Image read_image(const std::filesystem::path& path,
                                const DecodeOptions& options = {});
 
-/// A PNG file in memory, RGB or (with one value per pixel) grey, 8 bits.
+/// A PNG file in memory, RGB or (with one value per pixel) gray, 8 bits.
 /// Throws InvalidArgument if the number of values does not fit the size.
 [[nodiscard]] std::vector<std::uint8_t> encode_png(const Image& image);
 /// The same for one value per pixel.
-[[nodiscard]] std::vector<std::uint8_t> encode_png_grey(ImageSize size,
-                                                        std::span<const std::uint8_t> grey);
+[[nodiscard]] std::vector<std::uint8_t> encode_png_gray(ImageSize size,
+                                                        std::span<const std::uint8_t> gray);
 
 /// Writes a PNG file. The file appears complete or not at all: it is written under another name in
 /// the same directory and then renamed, which replaces an existing file. Throws IoError.
 void write_png(const std::filesystem::path& path, const Image& image);
 /// The same for one value per pixel.
-void write_png_grey(const std::filesystem::path& path, ImageSize size,
-                    std::span<const std::uint8_t> grey);
+void write_png_gray(const std::filesystem::path& path, ImageSize size,
+                    std::span<const std::uint8_t> gray);
 
 /// Resamples with a triangle filter, widened when shrinking so that nothing aliases (what other
 /// libraries call antialiased bilinear). The same size gives the same pixels, and a constant
-/// picture stays constant. Deterministic. Throws InvalidArgument for sizes out of the limits.
+/// image stays constant. Deterministic. Throws InvalidArgument for sizes out of the limits.
 [[nodiscard]] Image resize(const Image& image, ImageSize size);
 
 /// The files of a directory whose names end in .png, .jpg or .jpeg (in any case), sorted by name;
@@ -124,7 +124,7 @@ class ImageFiles {
   /// Path of a file, 0 <= index < count().
   [[nodiscard]] const std::filesystem::path& path(std::int64_t index) const;
 
-  /// Decodes a part of picture `index`, resized, into `rgb` (3 * size.pixels() values,
+  /// Decodes a part of image `index`, resized, into `rgb` (3 * size.pixels() values,
   /// interleaved), with `exif` turned as its Exif orientation says. A broken file makes it throw
   /// IoError or, if such are skipped, return false.
   [[nodiscard]] bool read(std::int64_t index, const BoxChoice& choose, ImageSize size,
@@ -146,20 +146,20 @@ class ImageFiles {
   std::unique_ptr<Impl> impl_;
 };
 
-/// A crop that shows `least_area` to `most_area` of a picture, with sides of a ratio of 1/aspect to
+/// A crop that shows `least_area` to `most_area` of an image, with sides of a ratio of 1/aspect to
 /// aspect (uniform on a logarithmic scale), as networks on photographs are trained. The same seed,
-/// epoch and picture give the same crop.
+/// epoch and image give the same crop.
 struct RandomCrop {
   double least_area = 0.08;
   double aspect = 4.0 / 3;
   double most_area = 1;
 
-  /// The part of a picture of that size.
+  /// The part of an image of that size.
   [[nodiscard]] PixelBox box(ImageSize whole, std::uint64_t seed, std::uint64_t epoch,
                              std::int64_t picture) const;
 };
 
-/// What a square of side `size` in the middle shows of a picture whose shorter side was resized to
+/// What a square of side `size` in the middle shows of an image whose shorter side was resized to
 /// `shorter` >= size.
 [[nodiscard]] PixelBox central_box(ImageSize whole, std::int32_t size, std::int32_t shorter);
 

@@ -11,7 +11,7 @@
 
 namespace medley::report {
 
-/// An sRGB colour.
+/// An sRGB color.
 struct Rgb {
   std::uint8_t r = 0;
   std::uint8_t g = 0;
@@ -35,7 +35,7 @@ struct HeatMapPanel {
   std::vector<double> values;  ///< row-major
 };
 
-/// Maps side by side on one colour scale, with axes, colour bar and caption.
+/// Maps side by side on one color scale, with axes, color bar and caption.
 struct HeatMapFigure {
   std::string title;
   std::string caption;  ///< wrapped below
@@ -53,7 +53,7 @@ struct HeatMapFigure {
 /// A line of a chart.
 struct Curve {
   std::string name;
-  Rgb colour;
+  Rgb color;
   std::vector<Point> points;  ///< in data units
 };
 
@@ -94,7 +94,7 @@ struct PictureFigure {
 /// Draws it.
 [[nodiscard]] data::Image draw_figure(const PictureFigure& figure);
 
-/// A picture of which classes (rows) were taken for which (columns): colours are shares of a row.
+/// A picture of which classes (rows) were taken for which (columns): colors are shares of a row.
 /// `counts` is classes x classes, row-major. Up to 40 classes are named, up to 20 have their
 /// percentages in the cells. Throws InvalidArgument if the numbers do not fit.
 [[nodiscard]] data::Image draw_confusion(std::span<const std::int64_t> counts,

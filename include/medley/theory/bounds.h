@@ -57,8 +57,8 @@ struct LinearBound {
                                                    std::span<const double> y,
                                                    const CoordinateMoments& moments);
 
-/// Rademacher complexity and generalisation gap.
-struct GeneralisationBound {
+/// Rademacher complexity and generalization gap.
+struct GeneralizationBound {
   double trace = 0;  ///< of (Sigma^M)^+ Sigma
   std::int64_t rank = 0;
   double complexity = 0;  ///< bound on the Rademacher complexity
@@ -66,9 +66,9 @@ struct GeneralisationBound {
   std::vector<std::string> unmet;
 };
 
-/// Theorem 4a: generalised linear models with E[A''] theta^T Sigma^M theta <= gamma.
+/// Theorem 4a: generalized linear models with E[A''] theta^T Sigma^M theta <= gamma.
 struct GlmClass {
-  std::span<const double> covariance;  ///< Sigma of the centred inputs, d x d
+  std::span<const double> covariance;  ///< Sigma of the centered inputs, d x d
   double gamma = 0;
   double rho = 0;  ///< retentiveness: E A''(theta^T x) >= rho min(1, theta^T Sigma theta)
   std::int64_t samples = 0;
@@ -77,7 +77,7 @@ struct GlmClass {
   double delta = 0.05;
 };
 /// Evaluates it. Throws InvalidArgument if the numbers do not fit each other.
-[[nodiscard]] GeneralisationBound generalisation_bound(const GlmClass& c,
+[[nodiscard]] GeneralizationBound generalization_bound(const GlmClass& c,
                                                        const CoordinateMoments& moments);
 
 /// Theorem 4b: a linear layer on mixed features, squared loss, theta^T Sigma^M theta <= gamma.
@@ -92,7 +92,7 @@ struct FeatureClass {
   double delta = 0.05;
 };
 /// Evaluates it. Throws InvalidArgument if the numbers do not fit each other.
-[[nodiscard]] GeneralisationBound feature_bound(const FeatureClass& c,
+[[nodiscard]] GeneralizationBound feature_bound(const FeatureClass& c,
                                                 const CoordinateMoments& moments);
 
 /// A retentiveness constant for logistic regression with |theta| <= radius:

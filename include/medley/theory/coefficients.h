@@ -60,7 +60,7 @@ class MaskMoments {
 /// two images, of which there are none.
 [[nodiscard]] bool has_closed_form(const MixPolicy& policy, bool effective);
 
-/// The regularisation coefficients a_jk(lam) = E[N_j N_k | lam] of a policy at its fixed `lam`, and
+/// The regularization coefficients a_jk(lam) = E[N_j N_k | lam] of a policy at its fixed `lam`, and
 /// the pixel means E[N_j | lam]. Uses method, lam, prob, placement, form, ratio, gamma, q_mix,
 /// sigma and length. Throws InvalidArgument if the policy has no lam, does not work, has no closed
 /// form, or costs too much at this size.

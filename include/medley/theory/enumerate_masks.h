@@ -15,7 +15,7 @@ struct WeightedMask {
   double label_weight = 1;
 };
 
-/// The law of a policy's masks as a list: every place of a box, every centre, all 2^pixels
+/// The law of a policy's masks as a list: every place of a box, every center, all 2^pixels
 /// Bernoulli masks; lam by exact cells where the mask does not depend on it, else by quadrature.
 /// Probabilities sum to 1. Averages over the list of anything that is affine in the label weight
 /// are those over the law. For small images: throws InvalidArgument above `most` masks, naming the

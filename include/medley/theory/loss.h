@@ -28,8 +28,8 @@ struct Samples {
 struct LossTerms {
   double plain = 0;  ///< L_m, the loss without mixing
   double r1 = 0;     ///< pulls scores towards what they are at the mean image
-  double r2 = 0;     ///< penalises gradients, weighted by the coefficients ~a
-  double r3 = 0;     ///< penalises curvature of the score; 0 for linear and ReLU models
+  double r2 = 0;     ///< penalizes gradients, weighted by the coefficients ~a
+  double r3 = 0;     ///< penalizes curvature of the score; 0 for linear and ReLU models
 
   /// The mixed loss to second order.
   [[nodiscard]] double approximate() const noexcept { return plain + r1 + r2 + r3; }
@@ -65,7 +65,7 @@ struct Glm {
   double bias = 0;
 };
 
-/// The expansion for a generalised linear model, exact in data and masks; R3 is 0. O(m d^2).
+/// The expansion for a generalized linear model, exact in data and masks; R3 is 0. O(m d^2).
 /// `gradient`, if not empty, gets the derivatives of the sum by theta and bias (d + 1 values).
 [[nodiscard]] LossTerms approximate_loss(const Glm& model, const Samples& samples,
                                          std::span<const double> y,
@@ -138,7 +138,7 @@ struct NMixupMoments {
 /// In closed form; at least two alphas, all > 0.
 [[nodiscard]] NMixupMoments nmixup_moments(std::span<const double> alpha);
 
-/// The expansion of the n-Mixup loss of a generalised linear model; R3 is 0.
+/// The expansion of the n-Mixup loss of a generalized linear model; R3 is 0.
 [[nodiscard]] LossTerms nmixup_loss(const Glm& model, const Samples& samples,
                                     std::span<const double> y, std::span<const double> alpha);
 
@@ -157,12 +157,12 @@ enum class Magnitude : std::uint8_t {
 };
 
 /// What is divided by its sum: the gradient magnitudes, the finished map, or nothing.
-enum class Normalise : std::uint8_t { gradient, map, none };
+enum class Normalize : std::uint8_t { gradient, map, none };
 
 /// Which gradient products to take.
 struct GradProdOptions {
   Magnitude magnitude = Magnitude::euclidean;
-  Normalise normalise = Normalise::gradient;
+  Normalize normalize = Normalize::gradient;
 };
 
 /// PartialGradProd of a gradient field (channels x height x width): for every displacement p the

@@ -16,9 +16,9 @@ using PlaneModel = std::array<double, 3>;
 /// well the expansion follows the mixed loss of a logistic regression, lam ~ Beta(1, 1).
 class TwoMoons {
  public:
-  /// `method` is mixup or bernoulli; `centred` subtracts the mean of the points. Throws
+  /// `method` is mixup or bernoulli; `centered` subtracts the mean of the points. Throws
   /// InvalidArgument for another method.
-  explicit TwoMoons(std::string_view method, bool centred = true);
+  explicit TwoMoons(std::string_view method, bool centered = true);
 
   /// The points; valid as long as this is.
   [[nodiscard]] Samples samples() const;
@@ -57,7 +57,7 @@ struct TrainingStep {
                                                 std::int64_t steps, double rate = 1,
                                                 std::int64_t record_every = 1);
 
-/// The minimiser, by Newton steps.
-[[nodiscard]] TrainingStep minimise(const TwoMoons& task, Objective objective);
+/// The minimizer, by Newton steps.
+[[nodiscard]] TrainingStep minimize(const TwoMoons& task, Objective objective);
 
 }  // namespace medley::theory

@@ -27,7 +27,7 @@ struct BatchSources {
 [[nodiscard]] MixPlan unmixed_plan(std::span<const std::int64_t> numbers, ImageSize size);
 
 /// The batches of a training run, straight from the data set into the network's tensor: shuffled,
-/// cropped, flipped, mixed and normalised in one pass. Has no state that shows: (seed, epoch, step)
+/// cropped, flipped, mixed and normalized in one pass. Has no state that shows: (seed, epoch, step)
 /// says everything, so a run can go on anywhere. Images in files are decoded ahead, in threads of
 /// its own, a few batches at a time.
 class BatchLoader {

@@ -41,7 +41,7 @@ inline constexpr std::array<std::string_view, 2> kLosses = {"cross-entropy", "bc
 [[nodiscard]] constexpr std::span<const std::string_view> enum_names(Loss) noexcept { return kLosses; }
 // clang-format on
 
-/// Shares of a picture that random crops take; as an option two numbers, or the least one alone.
+/// Shares of an image that random crops take; as an option two numbers, or the least one alone.
 struct CropArea {
   double least = 0.08;
   double most = 1;
@@ -115,9 +115,9 @@ struct Recipe {
   std::int32_t pad = 0;  ///< random crop
   // Of images in files, which have any size:
   std::int32_t image_size = 224;   ///< side of the square that the network sees
-  CropArea crop_area = {};         ///< shares of a picture in a random crop
+  CropArea crop_area = {};         ///< shares of an image in a random crop
   double crop_aspect = 4.0 / 3;    ///< greatest ratio of the sides of a random crop
-  std::int32_t test_resize = 256;  ///< shorter side of test pictures before the crop in the middle
+  std::int32_t test_resize = 256;  ///< shorter side of test images before the crop in the middle
   bool exif = false;               ///< turned as their Exif orientation says
   double flip = 0.5;
   std::vector<double> mean = {0.5, 0.5, 0.5};  ///< of values in [0, 1]; one number serves all

@@ -61,7 +61,7 @@ std::string map_table(std::span<const double> map, ImageSize size) {
 
 Command add_theory(CLI::App& program) {
   CLI::App* app =
-      program.add_subcommand("theory", "Say what a mixing method regularises, in numbers");
+      program.add_subcommand("theory", "Say what a mixing method regularizes, in numbers");
   app->footer(kFooter);
   return choose_topic(app, {add_coefficients(*app), add_two_moons(*app), add_design(*app),
                             add_errata(*app), add_figures(*app)});

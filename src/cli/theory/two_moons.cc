@@ -83,7 +83,7 @@ int evaluate(const TwoMoonsCommand& command, const theory::TwoMoons& task) {
   }
   const nlohmann::ordered_json object = {{"schema", "medley.two-moons/1"},
                                          {"method", command.method},
-                                         {"data", command.raw ? "raw" : "centred"},
+                                         {"data", command.raw ? "raw" : "centered"},
                                          {"theta", command.model},
                                          {"exact", exact},
                                          {"l_m", terms.plain},
@@ -106,8 +106,8 @@ int evaluate(const TwoMoonsCommand& command, const theory::TwoMoons& task) {
 int train(const TwoMoonsCommand& command, const theory::TwoMoons& task) {
   const auto on_exact = descend(task, Objective::exact, command.steps);
   const auto on_approximate = descend(task, Objective::approximate, command.steps);
-  const TrainingStep least = minimise(task, Objective::exact);
-  const TrainingStep least_approximate = minimise(task, Objective::approximate);
+  const TrainingStep least = minimize(task, Objective::exact);
+  const TrainingStep least_approximate = minimize(task, Objective::approximate);
   if (!command.picture.empty()) {
     write_staged(command.picture, data::encode_png(report::two_moons_figure(
                                       command.method, on_exact, on_approximate)));
@@ -115,12 +115,12 @@ int train(const TwoMoonsCommand& command, const theory::TwoMoons& task) {
   }
   const nlohmann::ordered_json object = {{"schema", "medley.two-moons-training/1"},
                                          {"method", command.method},
-                                         {"data", command.raw ? "raw" : "centred"},
+                                         {"data", command.raw ? "raw" : "centered"},
                                          {"rate", 1},
                                          {"on_exact", objects_of(on_exact)},
                                          {"on_approx", objects_of(on_approximate)},
-                                         {"minimiser_exact", object_of(least)},
-                                         {"minimiser_approx", object_of(least_approximate)}};
+                                         {"minimizer_exact", object_of(least)},
+                                         {"minimizer_approx", object_of(least_approximate)}};
   std::string text = fmt::format(
       "{} on two moons, gradient descent with step 1 from 0:\n"
       "  step  trained on exact: exact   approx  |  "

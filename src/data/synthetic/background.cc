@@ -39,7 +39,7 @@ double cloud(Vec p, std::uint32_t salt) {
   return sum / 0.9375;
 }
 
-/// Distance to the nearest of the parallel bands of one colour, for a period along x.
+/// Distance to the nearest of the parallel bands of one color, for a period along x.
 double bands(double x, double period) {
   return (std::abs(fract(x / period) - 0.5) - 0.25) * period;
 }
@@ -56,7 +56,7 @@ Background::Background(RandomStream& random, double hue, bool bright)
   second_ = oklch(lightness + (bright ? -0.08 : 0.08), chroma + 0.02, hue + swing);
   third_ = oklch(lightness + (bright ? 0.06 : 0.2), chroma * 0.8, hue - swing);
   axis_ = direction(random.uniform());
-  centre_ = {0.6 * (random.uniform() - 0.5), 0.6 * (random.uniform() - 0.5)};
+  center_ = {0.6 * (random.uniform() - 0.5), 0.6 * (random.uniform() - 0.5)};
   period_ = 0.34 + 0.22 * random.uniform();
   salt_ = random.next_u32();
   for (Spot& spot : spots_) {
@@ -64,27 +64,27 @@ Background::Background(RandomStream& random, double hue, bool bright)
     const auto i = static_cast<double>(&spot - spots_.data());
     const double x = fract(i * 0.7548776662 + axis_.x);
     const double y = fract(i * 0.5698402910 + axis_.y);
-    spot.centre = {3.2 * (x - 0.5), 3.2 * (y - 0.5)};
+    spot.center = {3.2 * (x - 0.5), 3.2 * (y - 0.5)};
     spot.size = random.uniform();
     spot.turn = random.uniform();
     const double pick = random.uniform();
-    spot.colour = oklch(lightness + (bright ? -0.06 : 0.22), chroma + 0.05,
-                        hue + (pick < 0.4   ? swing
-                               : pick < 0.7 ? -swing
-                                            : 0.0) *
-                                  1.6);
+    spot.color = oklch(lightness + (bright ? -0.06 : 0.22), chroma + 0.05,
+                       hue + (pick < 0.4   ? swing
+                              : pick < 0.7 ? -swing
+                                           : 0.0) *
+                                 1.6);
   }
 }
 
-Colour Background::gradient(Vec p) const {
+Color Background::gradient(Vec p) const {
   return mix(first_, second_, smooth(-1.1, 1.1, dot(p, axis_)));
 }
 
-Colour Background::at(Vec p, double pixel) const {
-  Pen pen{.pixel = pixel, .light = {}, .colour = gradient(p)};
+Color Background::at(Vec p, double pixel) const {
+  Pen pen{.pixel = pixel, .light = {}, .color = gradient(p)};
   switch (kind_) {
     case kGlow:
-      pen.colour = mix(pen.colour, third_, exp_nonpositive(-1.6 * dot(p - centre_, p - centre_)));
+      pen.color = mix(pen.color, third_, exp_nonpositive(-1.6 * dot(p - center_, p - center_)));
       break;
     case kStripes:
       pen.over(bands(dot(p, axis_), period_), third_, 0.65);
@@ -98,7 +98,7 @@ Colour Background::at(Vec p, double pixel) const {
     }
     case kRays: {
       // sin(12 phi) by repeated angle doubling and tripling of the unit vector.
-      const Vec q = p - centre_ * 0.3;
+      const Vec q = p - center_ * 0.3;
       const double r = std::max(length(q), 1e-6);
       Vec u = in_axes(q * (1 / r), axis_);
       u = {u.x * u.x - u.y * u.y, 2 * u.x * u.y};
@@ -109,12 +109,12 @@ Colour Background::at(Vec p, double pixel) const {
     }
     case kClouds: {
       const double c = cloud(p * 1.5 + Vec{7, 11}, salt_);
-      pen.colour = mix(pen.colour, third_, smooth(0.35, 0.72, c));
+      pen.color = mix(pen.color, third_, smooth(0.35, 0.72, c));
       break;
     }
     case kHills: {
-      pen.colour = mix(first_, third_, smooth(-1.0, 0.6, p.y));
-      pen.over(disc(p - Vec{centre_.x * 3, -0.72}, 0.2), mix(third_, kWhite, 0.6));
+      pen.color = mix(first_, third_, smooth(-1.0, 0.6, p.y));
+      pen.over(disc(p - Vec{center_.x * 3, -0.72}, 0.2), mix(third_, kWhite, 0.6));
       for (int i = 0; i < 3; ++i) {
         const double ridge =
             0.1 + 0.32 * i + 0.16 * sin_turns(p.x * (0.42 - 0.06 * i) + axis_.x + 0.37 * i);
@@ -124,17 +124,17 @@ Colour Background::at(Vec p, double pixel) const {
     }
     case kBokeh:
       for (const Spot& spot : spots_) {
-        pen.over(disc(p - spot.centre, 0.1 + 0.24 * spot.size), spot.colour, 0.4);
+        pen.over(disc(p - spot.center, 0.1 + 0.24 * spot.size), spot.color, 0.4);
       }
       break;
     case kConfetti:
       for (const Spot& spot : spots_) {
-        const Vec q = in_axes(p - spot.centre, direction(spot.turn));
+        const Vec q = in_axes(p - spot.center, direction(spot.turn));
         const double size = 0.07 + 0.05 * spot.size;
         const double d = spot.turn < 0.33   ? box(q, {size, 0.5 * size}, 0.02)
                          : spot.turn < 0.66 ? disc(q, 0.8 * size)
                                             : triangle(q, {-size, size}, {size, size}, {0, -size});
-        pen.over(d, spot.colour, 0.9);
+        pen.over(d, spot.color, 0.9);
       }
       break;
     case kWaves: {
@@ -150,7 +150,7 @@ Colour Background::at(Vec p, double pixel) const {
       break;
     }
   }
-  return pen.colour;
+  return pen.color;
 }
 
 }  // namespace medley::data::synthetic

@@ -14,7 +14,7 @@ Placed place(RandomStream& random, const Object& object, double radius) {
   placed.look = draw_look(random, random.uniform(), random.uniform() < 0.7);
   placed.scale = radius * object.size;
   const double room = 0.8 * std::max(0.0, 1 - 0.9 * radius);
-  placed.centre = {room * (2 * random.uniform() - 1), room * (2 * random.uniform() - 1)};
+  placed.center = {room * (2 * random.uniform() - 1), room * (2 * random.uniform() - 1)};
   placed.axis = direction((object.spin + 0.06) * (2 * random.uniform() - 1));
   placed.mirrored = random.uniform() < 0.5;
   placed.light = direction(0.62 + 0.06 * random.uniform());
@@ -36,9 +36,9 @@ Image render_cluttered(RandomStream& random, const Object& object, ImageSize siz
   }
   all.push_back(place(random, object, scale * (0.8 + 0.5 * random.uniform())));
   Image image = rasterise(size, [&](Vec p, double pixel) {
-    Colour colour = background.at(p, pixel);
-    for (const Placed& placed : all) colour = paint_over(colour, placed, p, pixel);
-    return colour;
+    Color color = background.at(p, pixel);
+    for (const Placed& placed : all) color = paint_over(color, placed, p, pixel);
+    return color;
   });
   const double amount = 24 * random.uniform();
   for (std::uint8_t& value : image.rgb) {

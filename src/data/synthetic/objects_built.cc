@@ -12,8 +12,8 @@ double chimney(Vec p) { return box(p - Vec{0.45, -0.52}, {0.12, 0.34}, 0.02); }
 double house_outline(Vec p, const Look&) { return std::min({walls(p), roof(p), chimney(p)}); }
 
 void paint_house(Pen& pen, Vec p, const Look& look) {
-  const Colour glass = mix(oklch(0.9, 0.09, 0.25), kWhite, 0.2);
-  const Colour plaster = mix(look.light, look.second, 0.18);
+  const Color glass = mix(oklch(0.9, 0.09, 0.25), kWhite, 0.2);
+  const Color plaster = mix(look.light, look.second, 0.18);
   const double stack = chimney(p);
   pen.over(stack, lit(pen, look.second * 0.7, p, stack, 0.2));
   pen.over(std::max(stack, p.y + 0.72), look.dark);
@@ -61,7 +61,7 @@ double balloon_outline(Vec p, const Look&) { return std::min({envelope(p), baske
 void paint_balloon(Pen& pen, Vec p, const Look& look) {
   pen.over(ropes(p), look.dark);
   const double b = basket(p);
-  const Colour wicker = oklch(0.6, 0.09, 0.18);
+  const Color wicker = oklch(0.6, 0.09, 0.18);
   pen.over(b, lit(pen, wicker, p - Vec{0, 0.84}, b, 0.15));
   pen.over(std::max(b, std::abs(fract(p.y * 14) - 0.5) / 14 - 0.012), wicker * 0.6, 0.7);
   pen.over(box(p - Vec{0, 0.73}, {0.21, 0.03}, 0.03), wicker * 0.6);
@@ -82,7 +82,7 @@ void paint_balloon(Pen& pen, Vec p, const Look& look) {
   }
   pen.over(std::max(d, p.y + 0.84 - 0.06 * (1 - x * x)), look.second);
   pen.over(std::max(d, 0.42 - p.y), look.dark, 0.85);
-  pen.over(d, lit(pen, pen.colour, p - Vec{0, -0.25}, d, 0.6));
+  pen.over(d, lit(pen, pen.color, p - Vec{0, -0.25}, d, 0.6));
   pen.soft(ellipse(in_axes(p - Vec{-0.32, -0.6}, direction(0.37)), {0.16, 0.06}), kWhite, 0.07,
            0.6);
 }
@@ -127,7 +127,7 @@ void paint_boat(Pen& pen, Vec p, const Look& look) {
     pen.over(disc(p - porthole, 0.075), look.dark);
     pen.over(disc(p - porthole, 0.05), oklch(0.9, 0.06, 0.6));
   }
-  const Colour water = oklch(0.62, 0.12, 0.64);
+  const Color water = oklch(0.62, 0.12, 0.64);
   const double s = sea(p);
   pen.over(s, mix(water, kBlack, 0.25 * smooth(0.6, 1.0, p.y)));
   pen.over(std::max(s, -s - 0.035), kWhite, 0.75 * (p.y < 0.74));

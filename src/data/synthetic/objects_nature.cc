@@ -25,7 +25,7 @@ void paint_flower(Pen& pen, Vec p, const Look& look) {
   pen.over(back, lit(pen, look.second, p, back, 0.2));
   pen.soft(petal_ring(p, n, 0.97, 1.75 / n, 0), look.dark, 0.05, 0.18 * (back < 0));
   const double front = petal_ring(p, n, 0.97, 1.75 / n, 0);
-  const Colour blush = mix(look.main, look.light, smooth(0.35, 1.0, r) * 0.35);
+  const Color blush = mix(look.main, look.light, smooth(0.35, 1.0, r) * 0.35);
   pen.over(front, lit(pen, blush, p, front, 0.18));
   const double heart = disc(p, 0.3);
   pen.soft(disc(p, 0.32), look.dark, 0.08, 0.3);
@@ -75,7 +75,7 @@ void paint_fish(Pen& pen, Vec p, const Look& look) {
     pen.over(std::max({d + 0.05, scale / 6.5, -0.36 - p.x}), look.second, 0.8);
   }
   pen.over(std::max(d, p.x + 0.42 - 0.25 * p.y * p.y), mix(look.main, look.second, 0.65));
-  pen.over(d, lit(pen, pen.colour, p, d, 0.45));
+  pen.over(d, lit(pen, pen.color, p, d, 0.45));
   const double flap = ellipse(in_axes(p - Vec{0.02, 0.14}, direction(0.08)), {0.2, 0.11});
   pen.over(flap, lit(pen, look.accent, p, flap, 0.1));
   pen.over(disc(p - Vec{-0.55, -0.12}, 0.135), kWhite);
@@ -96,7 +96,7 @@ double cat_ear(Vec p, double inset) {
 
 double cat_outline(Vec p, const Look&) { return join(cat_head(p), cat_ear(p, 0), 0.08); }
 
-Colour fur(const Look& look) {
+Color fur(const Look& look) {
   const int kind = static_cast<int>(look.dial[0] * 5);
   if (kind == 0) return oklch(0.78, 0.15, 0.17);
   if (kind == 1) return oklch(0.66, 0.03, 0.7);
@@ -106,9 +106,9 @@ Colour fur(const Look& look) {
 }
 
 void paint_cat(Pen& pen, Vec p, const Look& look) {
-  const Colour coat = fur(look);
-  const Colour stripe = coat * 0.55;
-  const Colour pink = oklch(0.75, 0.12, 0.02);
+  const Color coat = fur(look);
+  const Color stripe = coat * 0.55;
+  const Color pink = oklch(0.75, 0.12, 0.02);
   const Vec q = {std::abs(p.x), p.y};
   const double d = cat_outline(p, look);
   pen.over(d, lit(pen, coat, p, d, 0.45));
@@ -146,7 +146,7 @@ double stem(Vec p) {
 double mushroom_outline(Vec p, const Look&) { return std::min(cap(p), stem(p)); }
 
 void paint_mushroom(Pen& pen, Vec p, const Look& look) {
-  const Colour flesh = mix(look.light, oklch(0.9, 0.05, 0.2), 0.6);
+  const Color flesh = mix(look.light, oklch(0.9, 0.05, 0.2), 0.6);
   const double s = stem(p);
   pen.over(s, lit(pen, flesh, p - Vec{0, 0.4}, s, 0.35));
   pen.soft(std::max(s, p.y - 0.16), look.dark, 0.08, 0.25);

@@ -36,7 +36,7 @@ void paint_ball(Pen& pen, Vec p, const Look& look) {
     const Vec in_cell = {fract(cell.x + 0.5 * std::floor(cell.y)) - 0.5, fract(cell.y) - 0.5};
     pen.over(std::max(d, disc(in_cell, 0.27) * 0.4), look.light);
   }
-  pen.over(d, lit(pen, pen.colour, p, d, 0.75));
+  pen.over(d, lit(pen, pen.color, p, d, 0.75));
   pen.soft(ellipse(in_axes(p - pen.light * 0.52, pen.light), {0.1, 0.17}), kWhite, 0.09, 0.75);
 }
 
@@ -45,7 +45,7 @@ void paint_ball(Pen& pen, Vec p, const Look& look) {
 double donut_outline(Vec p, const Look&) { return ring(p, 0.61, 0.34); }
 
 void paint_donut(Pen& pen, Vec p, const Look& look) {
-  const Colour dough = oklch(0.74, 0.1, 0.19);
+  const Color dough = oklch(0.74, 0.1, 0.19);
   const double d = donut_outline(p, look);
   pen.over(d, lit(pen, dough, p, d, 0.3));
   const double r = std::max(length(p), 1e-6);
@@ -64,10 +64,10 @@ void paint_donut(Pen& pen, Vec p, const Look& look) {
   pen.soft(crest - 0.04, kWhite, 0.1, 0.3 * smooth(0.1, 0.9, dot(u, pen.light)));
   for (int i = 0; i < 17; ++i) {
     const double turn = (i + 0.5 * fract(look.dial[1] + i * 0.618)) / 17;
-    const Vec centre = direction(turn) * (0.61 + 0.34 * (fract(look.dial[2] + i * 0.382) - 0.5));
+    const Vec center = direction(turn) * (0.61 + 0.34 * (fract(look.dial[2] + i * 0.382) - 0.5));
     const Vec along = direction(fract(look.dial[3] + i * 0.754)) * 0.05;
-    const Colour& c = i % 3 == 0 ? look.light : i % 3 == 1 ? look.accent : look.second;
-    pen.over(capsule(p, centre - along, centre + along, 0.026), c);
+    const Color& c = i % 3 == 0 ? look.light : i % 3 == 1 ? look.accent : look.second;
+    pen.over(capsule(p, center - along, center + along, 0.026), c);
   }
 }
 

@@ -29,44 +29,44 @@ Look draw_look(RandomStream& random, double hue, bool bright) {
   return look;
 }
 
-Colour paint_over(Colour behind, const Placed& scene, Vec p, double pixel) {
+Color paint_over(Color behind, const Placed& scene, Vec p, double pixel) {
   const auto to_object = [&](Vec at) {
-    Vec q = in_axes(at - scene.centre, scene.axis) * (1 / scene.scale);
+    Vec q = in_axes(at - scene.center, scene.axis) * (1 / scene.scale);
     if (scene.mirrored) q.x = -q.x;
     return q;
   };
   const auto outline = [&](Vec at) {
     return scene.object->outline(to_object(at), scene.look) * scene.scale;
   };
-  Pen pen{.pixel = pixel, .light = {}, .colour = behind};
+  Pen pen{.pixel = pixel, .light = {}, .color = behind};
   pen.soft(outline(p + scene.light * 0.09) - scene.border, kBlack, 0.16, 0.42);
   const double edge = outline(p);
   if (scene.border > 0) pen.over(edge - scene.border, {0.97, 0.97, 0.97});
-  if (edge > pixel) return pen.colour;
+  if (edge > pixel) return pen.color;
 
   pen.pixel = pixel / scene.scale;
   pen.light = in_axes(scene.light, scene.axis);
   if (scene.mirrored) pen.light.x = -pen.light.x;
   scene.object->paint(pen, to_object(p), scene.look);
-  return pen.colour;
+  return pen.color;
 }
 
-Image rasterise(ImageSize size, const std::function<Colour(Vec p, double pixel)>& colour_at) {
+Image rasterise(ImageSize size, const std::function<Color(Vec p, double pixel)>& color_at) {
   constexpr int kSamples = 2;  // per axis; edges are smooth already, this catches thin lines
   const double unit = 2.0 / std::min(size.height, size.width);
   Image image{size, {}};
   image.rgb.reserve(static_cast<std::size_t>(3 * size.pixels()));
   for (std::int32_t y = 0; y < size.height; ++y) {
     for (std::int32_t x = 0; x < size.width; ++x) {
-      Colour sum;
+      Color sum;
       for (int i = 0; i < kSamples * kSamples; ++i) {
         const int column = i % kSamples;
         const int row = i / kSamples;
         const Vec p = {(x + (column + 0.5) / kSamples - 0.5 * size.width) * unit,
                        (y + (row + 0.5) / kSamples - 0.5 * size.height) * unit};
-        sum = sum + colour_at(p, unit / kSamples);
+        sum = sum + color_at(p, unit / kSamples);
       }
-      const Colour mean = sum * (1.0 / (kSamples * kSamples));
+      const Color mean = sum * (1.0 / (kSamples * kSamples));
       image.rgb.push_back(encode_srgb(mean.r));
       image.rgb.push_back(encode_srgb(mean.g));
       image.rgb.push_back(encode_srgb(mean.b));
@@ -83,7 +83,7 @@ Image render(RandomStream& random, const Object& object, ImageSize size) {
   scene.look = draw_look(random, hue, bright);
   scene.scale = (0.7 + 0.12 * random.uniform()) * scene.object->size;
   const double room = 0.12;
-  scene.centre = {room * (2 * random.uniform() - 1), room * (2 * random.uniform() - 1)};
+  scene.center = {room * (2 * random.uniform() - 1), room * (2 * random.uniform() - 1)};
   scene.axis = direction(scene.object->spin * (2 * random.uniform() - 1));
   scene.mirrored = random.uniform() < 0.5;
   scene.border = random.uniform() < 0.5 ? 0.05 : 0;

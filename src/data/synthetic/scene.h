@@ -4,38 +4,38 @@
 #include <functional>
 #include <string_view>
 
-#include "data/synthetic/colour.h"
+#include "data/synthetic/color.h"
 #include "data/synthetic/geometry.h"
 #include "medley/data/image.h"
 #include "medley/random.h"
 
 namespace medley::data::synthetic {
 
-/// The colours of a picture and the numbers in [0, 1) that vary a drawing.
+/// The colors of a picture and the numbers in [0, 1) that vary a drawing.
 struct Look {
-  Colour main;    ///< the object
-  Colour second;  ///< its neighbour on the colour wheel
-  Colour accent;  ///< stands out on `main`
-  Colour dark;
-  Colour light;
+  Color main;    ///< the object
+  Color second;  ///< its neighbor on the color wheel
+  Color accent;  ///< stands out on `main`
+  Color dark;
+  Color light;
   std::array<double, 8> dial{};
 };
 
-/// One point of the picture under the brush: colours are laid over each other.
+/// One point of the picture under the brush: colors are laid over each other.
 struct Pen {
   double pixel = 0.01;  ///< width of a pixel in the units of distances
   Vec light;            ///< direction the light comes from, unit length
-  Colour colour;
+  Color color;
 
   /// Lays `c` over the point where distance < 0, with an edge one pixel wide.
-  void over(double distance, const Colour& c, double opacity = 1) {
+  void over(double distance, const Color& c, double opacity = 1) {
     const double cover = clamp01(0.5 - distance / pixel);
-    if (cover > 0) colour = mix(colour, c, cover * opacity);
+    if (cover > 0) color = mix(color, c, cover * opacity);
   }
 
   /// The same with an edge `width` wide.
-  void soft(double distance, const Colour& c, double width, double opacity) {
-    colour = mix(colour, c, opacity * (1 - smooth(-width, width, distance)));
+  void soft(double distance, const Color& c, double width, double opacity) {
+    color = mix(color, c, opacity * (1 - smooth(-width, width, distance)));
   }
 };
 
@@ -59,32 +59,32 @@ Object house(), balloon(), boat();                // objects_built.cc
 
 /// `base` lit softly from pen.light: brighter towards it, darker at the far edge. `distance` is
 /// that of the part's outline and `depth` how far in the rounding goes.
-[[nodiscard]] Colour lit(const Pen& pen, const Colour& base, Vec p, double distance, double depth);
+[[nodiscard]] Color lit(const Pen& pen, const Color& base, Vec p, double distance, double depth);
 
 /// Two eyes, a smile and cheeks, `size` wide around the origin.
-void paint_face(Pen& pen, Vec p, double size, const Colour& ink);
+void paint_face(Pen& pen, Vec p, double size, const Color& ink);
 
-/// A pattern behind the object. `at` gives the colour at a point of the picture's plane, where the
+/// A pattern behind the object. `at` gives the color at a point of the picture's plane, where the
 /// shorter side spans [-1, 1].
 class Background {
  public:
   Background(RandomStream& random, double hue, bool bright);
-  [[nodiscard]] Colour at(Vec p, double pixel) const;
+  [[nodiscard]] Color at(Vec p, double pixel) const;
 
  private:
   struct Spot {
-    Vec centre;
+    Vec center;
     double size;
-    Colour colour;
+    Color color;
     double turn;
   };
 
-  [[nodiscard]] Colour gradient(Vec p) const;
+  [[nodiscard]] Color gradient(Vec p) const;
 
   int kind_;
-  Colour first_, second_, third_;
+  Color first_, second_, third_;
   Vec axis_;
-  Vec centre_;
+  Vec center_;
   double period_;
   std::uint32_t salt_;
   std::array<Spot, 26> spots_{};
@@ -94,7 +94,7 @@ class Background {
 struct Placed {
   const Object* object = nullptr;
   Look look;
-  Vec centre;
+  Vec center;
   Vec axis;  ///< the object's x axis in the picture
   double scale = 1;
   bool mirrored = false;
@@ -104,12 +104,12 @@ struct Placed {
 
 [[nodiscard]] Look draw_look(RandomStream& random, double hue, bool bright);
 
-/// The colour of a point once the object, with its shadow, is laid over what is behind.
-[[nodiscard]] Colour paint_over(Colour behind, const Placed& placed, Vec p, double pixel);
+/// The color of a point once the object, with its shadow, is laid over what is behind.
+[[nodiscard]] Color paint_over(Color behind, const Placed& placed, Vec p, double pixel);
 
 /// Samples a picture of the plane, in which the shorter side spans [-1, 1].
 [[nodiscard]] Image rasterise(ImageSize size,
-                              const std::function<Colour(Vec p, double pixel)>& colour_at);
+                              const std::function<Color(Vec p, double pixel)>& color_at);
 
 /// Draws everything that varies and paints the picture: one object, large and in the middle.
 [[nodiscard]] Image render(RandomStream& random, const Object& object, ImageSize size);

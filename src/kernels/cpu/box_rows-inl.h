@@ -159,7 +159,7 @@ class BoxWalk {
     if (at_ < edge && at_ < end_) put_edge(row);
   }
 
-  /// A vector with values of `row`, which is in the box, and maybe of its neighbours.
+  /// A vector with values of `row`, which is in the box, and maybe of its neighbors.
   HWY_INLINE void put_edge(std::int64_t row) {
     if (style_.ahead != 0) {
       prefetch(source_.a + at_, style_.ahead);

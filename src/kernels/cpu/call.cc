@@ -45,7 +45,7 @@ bool rows_are_lines(const MutableImageBatchView& out) {
 }
 
 /// Below this weight an image cannot change any bit of the output, with room to spare. In general
-/// that is a weight that is 0 in single precision. But normalised u8 values are far from tiny: 0
+/// that is a weight that is 0 in single precision. But normalized u8 values are far from tiny: 0
 /// becomes the bias, and what is below an ulp of everything does not matter.
 double least_gaussian_weight(const MixJob& job) {
   constexpr double kZero = 0x1p-151;
@@ -89,7 +89,7 @@ CpuCall::CpuCall(const LoweredPlan& lowered, const MixJob& mix_job, Scratch& scr
       copies(job.in.dtype == job.out.dtype && job.affine.empty()),
       least_weight(least_gaussian_weight(job)),
       group(group_of(job, row)) {
-  // Normalisation of interleaved rows is as long as a group.
+  // Normalization of interleaved rows is as long as a group.
   const bool long_rows = direct && (unit == 1 || job.affine.empty());
   long_group = long_rows ? std::max<std::int64_t>(1, kGroupValues / row) : group;
   const std::int64_t in_row = job.in.strides.row * in_size;

@@ -11,7 +11,7 @@
 
 namespace medley {
 
-/// What all outputs of a call have in common: operations, sizes, normalisation as rows.
+/// What all outputs of a call have in common: operations, sizes, normalization as rows.
 struct CpuCall {
   CpuCall(const LoweredPlan& lowered, const MixJob& mix_job, Scratch& scratch);
   CpuCall(const CpuCall&) = delete;

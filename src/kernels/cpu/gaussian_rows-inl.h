@@ -166,7 +166,7 @@ struct GaussianJob {
   [[nodiscard]] HWY_INLINE bool is_plain_row(std::int64_t row) const {
     const GaussianRows& mask = source.mask;
     const std::int64_t reach = mask.reach[row];
-    return reach >= mask.centre_begin && reach >= source.n - mask.centre_end &&
+    return reach >= mask.center_begin && reach >= source.n - mask.center_end &&
            is_plain(mask.row_factors[row]);
   }
 
@@ -229,8 +229,8 @@ struct GaussianJob {
     std::int64_t left = end;
     std::int64_t right = end;
     if (reach >= 0) {
-      const std::int64_t from = std::max<std::int64_t>(first + mask.centre_begin - reach, begin);
-      const std::int64_t to = std::min(first + mask.centre_end + reach, end);
+      const std::int64_t from = std::max<std::int64_t>(first + mask.center_begin - reach, begin);
+      const std::int64_t to = std::min(first + mask.center_end + reach, end);
       left = std::min(begin + (from - begin) / lanes * lanes, end);
       right = std::clamp(begin + (to - begin + lanes - 1) / lanes * lanes, left, end);
     }

@@ -215,7 +215,7 @@ HWY_INLINE V exp_nonpositive_lanes(D d, V x) {
   return hn::IfThenElseZero(hn::Ge(x, lowest), hn::Mul(p, scale));
 }
 
-/// gaussian_factor_f32 of core/gaussian_profile.h, lane by lane.
+/// gaussian_factor_f32 of core/gaussian_factor.h, lane by lane.
 void gaussian_factors(double scale, float* factors, std::int64_t n) {
   const hn::ScalableTag<double> d;
   const hn::Rebind<float, decltype(d)> df;

@@ -73,7 +73,7 @@ void arrange_values(ColumnTaps& taps) {
 /// close enough together.
 bool arrange_bytes(ColumnTaps& taps) {
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(Floats()));
-  // The right neighbours are read one byte further on.
+  // The right neighbors are read one byte further on.
   const std::int64_t last_base = taps.width - 1 - 4 * lanes;
   if (HWY_TARGET == HWY_SCALAR || lanes < 8 || last_base < 0) return false;
   const auto base_of = [&](std::int64_t i) {
@@ -99,7 +99,7 @@ void arrange(ColumnTaps& taps, bool bytes) {
   taps.weights_differ_from_0 = true;
   for (std::int64_t i = 0; i < taps.slots; ++i) {
     if (taps.offset[i] == taps.width - 1 && taps.width > 1) {
-      // Nothing is to the right of the last value, so it becomes a right neighbour.
+      // Nothing is to the right of the last value, so it becomes a right neighbor.
       taps.offset[i] -= 1;
       taps.fraction[i] = 1;
     }
@@ -120,7 +120,7 @@ void arrange(ColumnTaps& taps, bool bytes) {
 // ---- columns ----
 
 /// Values at some positions, and next to them on the right.
-struct Neighbours {
+struct Neighbors {
   Float left;
   Float right;
 };
@@ -154,14 +154,14 @@ HWY_INLINE Float lookup([[maybe_unused]] const Pair& pair, [[maybe_unused]] Int 
 
 /// By permuting kPairs pairs of vectors from `a` on, which hold all of them.
 template <int kPairs>
-HWY_INLINE Neighbours permute_neighbours(const float* a, const std::int32_t* offset) {
+HWY_INLINE Neighbors permute_neighbors(const float* a, const std::int32_t* offset) {
   const Floats d;
   const Ints di;
   const auto length = static_cast<std::int64_t>(2 * hn::Lanes(d));
   const Int left = hn::LoadU(di, offset);
   const Int right = hn::Add(left, hn::Set(di, 1));
   const Pair first = load_pair(a);
-  Neighbours result{lookup(first, left), lookup(first, right)};
+  Neighbors result{lookup(first, left), lookup(first, right)};
   for (std::int64_t k = 1; k < kPairs; ++k) {
     const Pair pair = load_pair(a + k * length);
     const Int last = hn::Set(di, static_cast<std::int32_t>(k * length - 1));
@@ -174,7 +174,7 @@ HWY_INLINE Neighbours permute_neighbours(const float* a, const std::int32_t* off
 }
 
 /// One by one, which is faster than gather instructions.
-HWY_INLINE Neighbours load_neighbours(const float* a, const std::int32_t* offset) {
+HWY_INLINE Neighbors load_neighbors(const float* a, const std::int32_t* offset) {
   const hn::CappedTag<float, 2> pair;
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(Floats()));
   HWY_ALIGN float pairs[std::size_t{2} * HWY_MAX_BYTES / sizeof(float)];
@@ -186,7 +186,7 @@ HWY_INLINE Neighbours load_neighbours(const float* a, const std::int32_t* offset
       pairs[2 * i + 1] = a[offset[i] + 1];
     }
   }
-  Neighbours result;
+  Neighbors result;
   hn::LoadInterleaved2(Floats(), pairs, result.left, result.right);
   return result;
 }
@@ -205,11 +205,11 @@ struct LineSource {
   HWY_INLINE Float at(std::int64_t i) const {
     const Floats d;
     const float* from = line + taps.base[static_cast<std::size_t>(i) / hn::Lanes(d)];
-    Neighbours n;
+    Neighbors n;
     if constexpr (kPairs > 0) {
-      n = permute_neighbours<kPairs>(from, taps.offset + i);
+      n = permute_neighbors<kPairs>(from, taps.offset + i);
     } else {
-      n = load_neighbours(from, taps.offset + i);
+      n = load_neighbors(from, taps.offset + i);
     }
     const Float fraction = load_floats(taps.fraction + i);
     const Float rest = load_floats(taps.rest + i);
@@ -292,7 +292,7 @@ void shrink(const ShrunkSource& source, const ColumnTaps& taps, std::int64_t beg
 
 // ---- rows with a box ----
 
-/// Normalises and stores, past the caches if the style says so. kWhole: rows are whole vectors.
+/// Normalizes and stores, past the caches if the style says so. kWhole: rows are whole vectors.
 template <bool kWhole>
 struct RowWriter {
   float* out;

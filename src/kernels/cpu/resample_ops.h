@@ -82,7 +82,7 @@ struct ResampleOps {
   /// Slots [begin, begin + n); begin is a multiple of `vector`.
   void (*shrink)(const ShrunkSource& source, const ColumnTaps& taps, std::int64_t begin, float* out,
                  std::int64_t n);
-  /// A row of n values of `own`, by its type, with shrunk columns in it; normalised alike. The
+  /// A row of n values of `own`, by its type, with shrunk columns in it; normalized alike. The
   /// span's slot is a multiple of `vector`.
   void (*paste[4])(const void* own, const ShrunkSource& source, const ColumnTaps& taps,
                    const ShrunkSpan& span, const RowStyle& style, float* out, std::int64_t n);

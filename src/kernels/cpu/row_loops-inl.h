@@ -1,4 +1,4 @@
-// Where mixed values go, a run of them at a time: normalised, then stored, past the caches if
+// Where mixed values go, a run of them at a time: normalized, then stored, past the caches if
 // asked. Included once per target.
 
 #if defined(MEDLEY_KERNELS_CPU_ROW_LOOPS_INL_H_) == defined(HWY_TARGET_TOGGLE)
@@ -27,7 +27,7 @@ HWY_INLINE std::int64_t vector_values() { return static_cast<std::int64_t>(hn::L
 
 // ---- sinks ----
 
-/// How values are normalised: not, alike, or in a way that is looked up at every vector.
+/// How values are normalized: not, alike, or in a way that is looked up at every vector.
 enum class Norm { none, uniform, any };
 
 /// Values of an output, which starts with value 0.
@@ -38,13 +38,13 @@ struct Sink {
   Float scale;
   Float bias;
 
-  Sink(const RowAffine& normalisation, float* to) : out(to), affine(normalisation) {
+  Sink(const RowAffine& normalization, float* to) : out(to), affine(normalization) {
     const Floats d;
     scale = hn::Set(d, kNorm == Norm::uniform ? affine.scale[0] : 1.0f);
     bias = hn::Set(d, kNorm == Norm::uniform ? affine.bias[0] : 0.0f);
   }
 
-  HWY_INLINE Float normalised(Float v, std::int64_t i) const {
+  HWY_INLINE Float normalized(Float v, std::int64_t i) const {
     const Floats d;
     if constexpr (kNorm == Norm::uniform) return hn::Add(hn::Mul(v, scale), bias);
     if constexpr (kNorm == Norm::any) {
@@ -60,15 +60,15 @@ struct Sink {
   template <bool kStream>
   HWY_INLINE void put(Float v, std::int64_t i) const {
     if constexpr (kStream) {
-      hn::Stream(normalised(v, i), Floats(), out + i);
+      hn::Stream(normalized(v, i), Floats(), out + i);
     } else {
-      store_floats(normalised(v, i), out + i);
+      store_floats(normalized(v, i), out + i);
     }
   }
   /// Lanes [first, first + count) of the vector from value i on.
   HWY_INLINE void put_lanes(Float v, std::int64_t i, std::int64_t first, std::int64_t count) const {
     TailBuffer<float> buffer;
-    store_floats(normalised(v, i), buffer.values);
+    store_floats(normalized(v, i), buffer.values);
     std::memcpy(out + i + first, buffer.values + first,
                 static_cast<std::size_t>(count) * sizeof(float));
   }
@@ -79,7 +79,7 @@ struct Sink {
       value = hn::Add(hn::Mul(v, load_floats(TailBuffer<float>(affine.scale, n).values)),
                       load_floats(TailBuffer<float>(affine.bias, n).values));
     } else {
-      value = normalised(v, 0);
+      value = normalized(v, 0);
     }
     store_tail(value, out, n);
   }
@@ -194,8 +194,8 @@ class RunEnds {
       return;
     }
     const std::int64_t lanes = vector_values();
-    if (cut.head > 0) first_ = sink.normalised(source.at(0), 0);
-    if (cut.body < n) last_ = sink.normalised(source.at(n - lanes), n - lanes);
+    if (cut.head > 0) first_ = sink.normalized(source.at(0), 0);
+    if (cut.body < n) last_ = sink.normalized(source.at(n - lanes), n - lanes);
   }
   HWY_INLINE void store() const {
     if (kStream) return;

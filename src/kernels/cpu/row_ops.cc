@@ -160,7 +160,7 @@ void sum(const void* const* sources, const float* weights, std::int32_t count, c
   if (count == 3 && base == nullptr) {
     run(SumSource<In, 3>{in, weights, count, nullptr, style.ahead}, style, out, n);
   } else {
-    // Rare, and slow enough that one loop does for every normalisation.
+    // Rare, and slow enough that one loop does for every normalization.
     const SumSource<In, 0> source{in, weights, count, base, style.ahead};
     with_stores(RunJob<SumSource<In, 0>>{source, n}, Sink<Norm::any>(style.affine, out),
                 style.stream && n >= kLeastStreamed);

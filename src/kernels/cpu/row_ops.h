@@ -7,7 +7,7 @@
 
 namespace medley {
 
-/// Normalisation of a row: none, the same for all values, or value * scale[i] + bias[i].
+/// Normalization of a row: none, the same for all values, or value * scale[i] + bias[i].
 struct RowAffine {
   const float* scale = nullptr;
   const float* bias = nullptr;
@@ -48,15 +48,15 @@ struct BoxRows {
 };
 
 /// Rows of a separable mask: row_factors[row] * column[i]. It has no say in values that lie outside
-/// [centre_begin - reach[row], centre_end + reach[row]); a negative reach means in all. `normal`:
+/// [center_begin - reach[row], center_end + reach[row]); a negative reach means in all. `normal`:
 /// all others are normal numbers. `column` may be read up to a vector before and behind the row.
 struct GaussianRows {
   const float* row_factors;
   const float* column;
   float smallest;  // of the column
   const std::int32_t* reach;
-  std::int64_t centre_begin;
-  std::int64_t centre_end;
+  std::int64_t center_begin;
+  std::int64_t center_end;
   bool normal;
 };
 
@@ -77,7 +77,7 @@ struct RowOps {
   void (*blend_flat)(const void* a, const void* b, Weights weights, const RowStyle& style,
                      float* out, std::int64_t n);
   /// blend_flat rounded to another type, by it; null where there is none. Weights may be 0; a
-  /// normalisation is uniform.
+  /// normalization is uniform.
   void (*flat_rounded[4])(const void* a, const void* b, Weights weights, const RowStyle& style,
                           void* out, std::int64_t n);
   /// blend_flat of n pixels of three channels, interleaved in `out[0]`; of the style, `affine` is

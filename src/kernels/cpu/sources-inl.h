@@ -1,4 +1,4 @@
-// Where mixed values come from, before normalisation: what the operations of row_ops.cc are made
+// Where mixed values come from, before normalization: what the operations of row_ops.cc are made
 // of. Included once per target.
 
 #if defined(MEDLEY_KERNELS_CPU_SOURCES_INL_H_) == defined(HWY_TARGET_TOGGLE)

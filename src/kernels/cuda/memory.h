@@ -10,7 +10,7 @@
 
 namespace medley::cuda {
 
-/// Where memory comes from: the device as a whole, which synchronises, or in the order of a stream.
+/// Where memory comes from: the device as a whole, which synchronizes, or in the order of a stream.
 struct Allocation {
   bool ordered = false;
   cudaStream_t stream = nullptr;

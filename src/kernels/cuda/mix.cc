@@ -116,12 +116,12 @@ void mix(const DevicePlan& plan, const ImageBatchView& in, const MutableImageBat
   p.in_dtype = in.dtype;
   p.out_dtype = out.dtype;
   p.out_layout = layout_of(out);
-  const std::vector<Affine> affine = affine_of(options.normalise, in.shape.channels);
-  if (std::ssize(affine) > kMaxNormalisedChannels) {
-    fail_argument(fmt::format("cuda normalises at most {} channels, got {}", kMaxNormalisedChannels,
+  const std::vector<Affine> affine = affine_of(options.normalize, in.shape.channels);
+  if (std::ssize(affine) > kMaxNormalizedChannels) {
+    fail_argument(fmt::format("cuda normalizes at most {} channels, got {}", kMaxNormalizedChannels,
                               affine.size()));
   }
-  p.normalise = affine.empty() ? 0 : 1;
+  p.normalize = affine.empty() ? 0 : 1;
   call.affine = affine;
   call.needs = impl.needs;
   if (fits_vectors(in, out, call)) {

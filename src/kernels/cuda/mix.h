@@ -25,7 +25,7 @@ void launch_mix_any(const MixCall& call, cudaStream_t stream);
 
 /// Input and output of one layout, interleaved images of three channels, images dense, rows a
 /// multiple of `vector_values` long, memory aligned to vectors, at most kMaxVectorChannels
-/// normalised, and `fits_tiles`. One launcher per input type.
+/// normalized, and `fits_tiles`. One launcher per input type.
 void launch_mix_vectors_u8(const MixCall& call, cudaStream_t stream);
 void launch_mix_vectors_f16(const MixCall& call, cudaStream_t stream);
 void launch_mix_vectors_bf16(const MixCall& call, cudaStream_t stream);

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kThreads = 256;
 
-using AnyAffine = ChannelAffine<kMaxNormalisedChannels>;
+using AnyAffine = ChannelAffine<kMaxNormalizedChannels>;
 
 __device__ void store_any(float value, DType dtype, void* out, std::int64_t at) {
   switch (dtype) {
@@ -53,7 +53,7 @@ __global__ void __launch_bounds__(kThreads)
     const std::int64_t at = output * s.image + y * s.row + x * s.column;
     for (std::int32_t c = 0; c < p.channels; ++c) {
       float value = output_value(in, e, p.terms, p.fields, c, y, x, row_factor, column_factor);
-      if (p.normalise != 0) value = apply(affine.channels[c], value);
+      if (p.normalize != 0) value = apply(affine.channels[c], value);
       store_any(value, p.out_dtype, p.out, at + c * s.channel);
     }
   }

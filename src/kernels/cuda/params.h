@@ -36,17 +36,17 @@ struct MixParams {
   std::int32_t channels;
   std::int32_t reflect_pads;
   float pad_value;
-  std::int32_t normalise;
+  std::int32_t normalize;
   DType in_dtype;
   DType out_dtype;
   Layout out_layout;
 };
 
-inline constexpr std::int32_t kMaxNormalisedChannels = 256;
-/// Channels that the vector kernels normalise; a launch takes longer the more it has to pass.
+inline constexpr std::int32_t kMaxNormalizedChannels = 256;
+/// Channels that the vector kernels normalize; a launch takes longer the more it has to pass.
 inline constexpr std::int32_t kMaxVectorChannels = 8;
 
-/// Normalisation per channel, passed by value.
+/// Normalization per channel, passed by value.
 template <std::int32_t kChannels>
 struct ChannelAffine {
   Affine channels[kChannels];

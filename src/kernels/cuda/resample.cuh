@@ -1,8 +1,8 @@
 #pragma once
 
 // TileMixer for partners that are shrunk into a box. The source rows of an output row are blended
-// in whole vectors and put in shared memory; then its columns are blended there, neighbouring
-// threads taking neighbouring columns; then vectors are written. Rows first, then columns is the
+// in whole vectors and put in shared memory; then its columns are blended there, neighboring
+// threads taking neighboring columns; then vectors are written. Rows first, then columns is the
 // order of the definition, so the numbers are the same.
 
 #include "kernels/cuda/tile_mixer.cuh"

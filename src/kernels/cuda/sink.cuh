@@ -9,7 +9,7 @@
 
 namespace medley::cuda {
 
-/// Where a thread's vectors go: normalises, converts and stores them.
+/// Where a thread's vectors go: normalizes, converts and stores them.
 template <typename In, typename Out, int kCount, int kUnit>
 class Sink {
  public:
@@ -19,13 +19,13 @@ class Sink {
 
   __device__ Sink(const MixParams& p, const Table& table, const TileGrid& grid, const Tile& tile,
                   std::int64_t output)
-      : normalise_(p.normalise != 0),
+      : normalize_(p.normalize != 0),
         pitch_(grid.columns * static_cast<std::int32_t>(sizeof(OutPack))),
         column_(reinterpret_cast<char*>(
             reinterpret_cast<OutPack*>(static_cast<Out*>(p.out) + output * p.out_strides.image +
                                        tile.plane * p.out_strides.channel) +
             tile.column)) {
-    if (!normalise_) return;
+    if (!normalize_) return;
 #pragma unroll
     for (int i = 0; i < kUnit; ++i) {
       affine_[i] = table.channels[kUnit == 1 ? tile.plane : (tile.value + i) % kUnit];
@@ -33,7 +33,7 @@ class Sink {
   }
 
   __device__ void write(std::int32_t y, float (&v)[kCount]) const {
-    if (normalise_) {
+    if (normalize_) {
 #pragma unroll
       for (int i = 0; i < kCount; ++i) v[i] = apply(affine_[i % kUnit], v[i]);
     }
@@ -45,7 +45,7 @@ class Sink {
   /// Values of one source alone.
   __device__ void write(std::int32_t y, const InPack& only) const {
     if constexpr (std::is_same_v<In, Out>) {
-      if (!normalise_) {
+      if (!normalize_) {
         store_pack(at(y), only);
         return;
       }
@@ -60,7 +60,7 @@ class Sink {
     return reinterpret_cast<OutPack*>(column_ + std::int64_t{y} * pitch_);
   }
 
-  bool normalise_;
+  bool normalize_;
   std::int32_t pitch_;  // bytes of a row
   char* column_;
   Affine affine_[kUnit];  // of the vector's first values; they repeat

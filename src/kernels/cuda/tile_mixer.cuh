@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "core/gaussian_profile.h"
+#include "core/gaussian_factor.h"
 #include "kernels/cuda/grid_weights.cuh"
 #include "kernels/cuda/sink.cuh"
 #include "kernels/cuda/source.cuh"

@@ -211,7 +211,8 @@ class CudaEngine : public Engine {
     if (!test_) {
       const std::int64_t count = data_.test.count();
       const auto scorer = [&](Model& model, const DeviceImages& images) {
-        return std::make_unique<DeviceScorer>(model, images, count, loader_, type_, !options_.no_graph);
+        return std::make_unique<DeviceScorer>(model, images, count, loader_, type_,
+                                              !options_.no_graph);
       };
       test_ = scorer(*model_, resident_->test);
       clean_ = scorer(*model_, resident_->train);

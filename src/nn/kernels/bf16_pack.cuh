@@ -10,7 +10,7 @@ namespace medley::nn {
 
 inline constexpr int kPackValues = 8;
 
-/// Eight neighbouring channels of a pixel, 16 bytes.
+/// Eight neighboring channels of a pixel, 16 bytes.
 struct alignas(16) Pack {
   __nv_bfloat16 values[kPackValues];
 };

@@ -8,8 +8,8 @@
 #include "nn/kernels/sum_parts.cuh"
 
 // Images are taken as one sequence of positions, with a pixel of zeros after every row and a row of
-// zeros after every image. The neighbours of a position are always the same way off then, beyond
-// the edges of images too, so a matrix of pixels and its eight neighbours are the same rows in
+// zeros after every image. The neighbors of a position are always the same way off then, beyond
+// the edges of images too, so a matrix of pixels and its eight neighbors are the same rows in
 // shared memory, shifted. Blocks divide the sequence among them; a block has all of its positions
 // in shared memory at once.
 
@@ -57,7 +57,7 @@ struct Positions {
         rows(static_cast<std::uint32_t>(shape.height + 1)),
         count(static_cast<int>(shape.images * rows.by * pitch.by)) {}
 
-  /// How far off the farthest neighbour is.
+  /// How far off the farthest neighbor is.
   [[nodiscard]] __host__ __device__ int reach() const { return width + 2; }
 
   /// Number of the pixel at a position; -1 where there are zeros.
@@ -78,7 +78,7 @@ struct Work {
   int positions;  // of a round
   int ahead;      // rounds that are asked for before they are needed
   int fixed;      // bytes
-  int pieces;     // rows of shared memory that a position has; one of them has neighbours, too
+  int pieces;     // rows of shared memory that a position has; one of them has neighbors, too
 };
 
 /// How positions are divided: as many to a block as shared memory has room for, but not more than

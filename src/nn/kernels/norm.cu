@@ -100,7 +100,7 @@ __device__ void leave_sums(const float (&first)[kValues], const float (&second)[
     }
   }
   __syncthreads();
-  // Neighbouring threads have neighbouring packs: column i * width + g is value i of pack g.
+  // Neighboring threads have neighboring packs: column i * width + g is value i of pack g.
   const float2 own = sum_rows(slice.per_pass, width,
                               [&](int row, int column) { return shared[row * pitch + column]; });
   const int thread = static_cast<int>(threadIdx.x);
@@ -314,7 +314,7 @@ __global__ void __launch_bounds__(kThreads)
   leave_sums(first, second, lane, scratch);
 }
 
-/// dx = scale · (g - mean of g - normalised x · mean of (g · normalised x)), plus `dsum`.
+/// dx = scale · (g - mean of g - normalized x · mean of (g · normalized x)), plus `dsum`.
 template <bool kAdd>
 __global__ void __launch_bounds__(kThreads)
     gradient_kernel(int rows, int channels, const __nv_bfloat16* x, const __nv_bfloat16* dy,

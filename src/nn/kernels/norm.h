@@ -6,7 +6,7 @@
 #include <cuda_bf16.h>
 #include <cuda_runtime.h>
 
-// Batch normalisation with ReLU for interleaved bf16 images, in two passes over memory each way.
+// Batch normalization with ReLU for interleaved bf16 images, in two passes over memory each way.
 // Sums are taken in a fixed order: the same input gives the same bits.
 
 namespace medley::nn {
@@ -51,7 +51,7 @@ void launch_norm_relu(const NormShape& shape, const __nv_bfloat16* a, const __nv
                       __nv_bfloat16* sum, __nv_bfloat16* y, const NormParameters& parameters,
                       const NormSaved& saved, void* scratch, cudaStream_t stream);
 
-/// As launch_norm_relu, but normalises by the running mean and variance, in one pass: for scores.
+/// As launch_norm_relu, but normalizes by the running mean and variance, in one pass: for scores.
 void launch_fixed_norm_relu(const NormShape& shape, const __nv_bfloat16* a, const __nv_bfloat16* b,
                             __nv_bfloat16* sum, __nv_bfloat16* y, const NormParameters& parameters,
                             cudaStream_t stream);

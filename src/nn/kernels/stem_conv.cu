@@ -10,7 +10,7 @@
 #include "nn/kernels/warp_matrix.cuh"
 
 // A picture has so few channels that the matrix units take a whole row of taps at once: pixels have
-// four channels in shared memory, and the four pixels from the left neighbour on are 16 values, of
+// four channels in shared memory, and the four pixels from the left neighbor on are 16 values, of
 // which the weights of the last pixel and of missing channels are zeros.
 //
 // Rows of matrices have to start at a multiple of 16 bytes, which is every other pixel. So there
@@ -118,7 +118,7 @@ __device__ Value weight_at(const Value* weight, int channels, int out, int tap_r
   return weight[(out * kTaps + tap_row * kSide + tap) * channels + channel];
 }
 
-/// Tiles of eight output channels are interleaved such that a lane has neighbours, which it stores
+/// Tiles of eight output channels are interleaved such that a lane has neighbors, which it stores
 /// at once: 16 bytes, or 8 if there are few.
 template <int kTiles>
 struct OutputOrder {

@@ -24,7 +24,7 @@ __device__ inline void wait_for_copy_groups() {
 }
 
 /// Four matrices of 8 x 8 from shared memory. Lanes 8i to 8i+7 say where the rows of matrix i are.
-/// A lane gets two neighbours of row lane/4, or of column lane/4 where turned.
+/// A lane gets two neighbors of row lane/4, or of column lane/4 where turned.
 template <bool kTurned>
 __device__ inline void load_matrices(std::uint32_t (&to)[4], std::uint32_t row) {
 #if __CUDA_ARCH__ >= 800

@@ -10,16 +10,16 @@ namespace {
 namespace numbers = errata_numbers;
 
 constexpr std::array<Erratum, 33> kErrata = {{
-    {"Theorem 1, swap of i and j", "keeps M(λ) after relabelling, λ ~ D̃",
+    {"Theorem 1, swap of i and j", "keeps M(λ) after relabeling, λ ~ D̃",
      "the mask is swapped too: use ν and ã of theory.md", numbers::swapped_mask},
     {"Theorem 1, “E M = λ1, so R1 is the same for all methods”", "constant pixel mean",
-     "boxes cover pixels unevenly: the centre always, corners hardly ever", numbers::pixel_means},
-    {"“CutMix regularises distant pairs weakly”", "falls with distance",
+     "boxes cover pixels unevenly: the center always, corners hardly ever", numbers::pixel_means},
+    {"“CutMix regularizes distant pairs weakly”", "falls with distance",
      "true for most distant pairs, but not monotone: pixels near the border that are both outside "
      "the box are tied by the swapped branch. How many depends on placement and label rule",
      numbers::distant_pairs},
     {"CutMix coefficient", "n − s places, h(t) − l(t)",
-     "exact for boxes at any real place, seen at pixel centres; boxes of whole pixels have n − s + "
+     "exact for boxes at any real place, seen at pixel centers; boxes of whole pixels have n − s + "
      "1 places. Averages by displacement agree, so the figure is right",
      numbers::box_places},
     {"HMix coefficient", "o·aˢ", "o²·aˢ", numbers::squared_outside},
@@ -31,7 +31,7 @@ constexpr std::array<Erratum, 33> kErrata = {{
      "the plane's value only for kernels much smaller than the image", numbers::finite_grid},
     {"GMix text", "“areas other than the box”", "all pixels"},
     {"published GMix code", "the paper's formula",
-     "no factor 2, changes sides at λ = ½, where a jumps, and realised labels",
+     "no factor 2, changes sides at λ = ½, where a jumps, and realized labels",
      numbers::published_gmix},
     {"Theorem 2", "masks of mean 1 − λ; A − (1−λ)²11ᵀ must be positive",
      "mean λ; A − ννᵀ with the true pixel means must be: for boxes the printed condition fails",

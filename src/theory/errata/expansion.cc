@@ -199,7 +199,7 @@ Numbers far_minima() {
   Numbers numbers;
   for (const char* method : {"mixup", "bernoulli"}) {
     const TwoMoons task(method);
-    const TrainingStep least = minimise(task, Objective::approximate);
+    const TrainingStep least = minimize(task, Objective::approximate);
     const bool bernoulli = !numbers.empty();
     numbers.push_back({.quantity = bernoulli ? "the same, Bernoulli-CutMix"
                                              : "mixed loss on two moons where the expansion is "

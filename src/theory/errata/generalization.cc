@@ -50,7 +50,7 @@ Numbers root_of_rank() {
   const WhiteMixup world(3);
   // Squared loss: A'' = 1, so rho = 1.
   const GlmClass c{.covariance = world.identity, .gamma = kGamma, .rho = 1, .samples = kSamples};
-  const GeneralisationBound bound = generalisation_bound(c, world.moments);
+  const GeneralizationBound bound = generalization_bound(c, world.moments);
   const double fourth = std::pow(kGamma, 0.25);
   return {
       {.quantity = "bound on the Rademacher complexity, linear regression, Mixup, d = 3, m = 50",
@@ -86,7 +86,7 @@ Numbers trace_not_rank() {
   constexpr std::int64_t kSamples = 50;
   const WhiteMixup world(4);
   const std::vector<double> mean(world.d);
-  const GeneralisationBound bound = feature_bound(
+  const GeneralizationBound bound = feature_bound(
       {.covariance = world.identity, .mean = mean, .gamma = kGamma, .samples = kSamples},
       world.moments);
   return {{.quantity = "bound on the Rademacher complexity, Mixup, 4 features, m = 50, γ = 0.01",

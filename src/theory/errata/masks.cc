@@ -23,7 +23,7 @@ double listed_mean(const MixPolicy& policy, ImageSize size) {
 }
 
 /// The average over pixels of the mean and of the square of the kernel exp(-pi |i - p|^2 / (tau
-/// n^2)) with its centre p on any pixel, by sums along an axis.
+/// n^2)) with its center p on any pixel, by sums along an axis.
 struct KernelSums {
   double mean = 0;
   double square = 0;
@@ -75,7 +75,7 @@ Numbers pixel_means() {
 Numbers box_places() {
   constexpr int kN = 8, kSide = 5;
   const MixPolicy policy = inside("cutmix", 0.5);
-  // Read at the centre of the last pixel, where the formula is right for boxes at any real place.
+  // Read at the center of the last pixel, where the formula is right for boxes at any real place.
   const double t = kN - 0.5;
   const double high = std::min<double>(t, kN - kSide);
   const double low = std::max<double>(t - kSide, 0);

@@ -62,20 +62,20 @@ Axis box_axis(int n, int side, bool clipped) {
   return axis;
 }
 
-/// Weights of a Gaussian kernel centred on any of the rows.
+/// Weights of a Gaussian kernel centered on any of the rows.
 Axis kernel_axis(int n, double tau) {
   Axis axis(n);
-  for (int centre = 0; centre < n; ++centre) {
+  for (int center = 0; center < n; ++center) {
     std::vector<double> weights;
     for (int i = 0; i < n; ++i) {
-      weights.push_back(std::exp(-std::numbers::pi * (i - centre) * (i - centre) / (tau * n * n)));
+      weights.push_back(std::exp(-std::numbers::pi * (i - center) * (i - center) / (tau * n * n)));
     }
     axis.add(1.0 / n, weights);
   }
   return axis;
 }
 
-/// Effective coefficients of CutMix, lam uniform: `published` has centres anywhere and labels by
+/// Effective coefficients of CutMix, lam uniform: `published` has centers anywhere and labels by
 /// the clipped area, otherwise boxes lie inside and labels are drawn. The side is s where (s / n)^2
 /// <= 1 - lam < ((s + 1) / n)^2.
 std::vector<double> cutmix_by_sums(int n, bool published) {
@@ -146,7 +146,7 @@ Numbers distant_pairs() {
         .tolerance = kSharesEqual};
   };
   return {entry("share of the pairs ≥ 16 apart with ã above Mixup's ⅙, 32×32: CutMix with clipped "
-                "boxes and realised labels",
+                "boxes and realized labels",
                 {.method = {"cutmix", {{"alpha", 1}}}}, true),
           entry("with boxes inside and drawn labels", inside_drawn("cutmix"), false)};
 }

@@ -97,7 +97,7 @@ TEST(FMix, PowerFallsWithFrequency) {
   EXPECT_GT(mean_power(plan, 0, 1), 4 * mean_power(plan, 0, 3));
 }
 
-/// Mean number of neighbours that differ, per mask.
+/// Mean number of neighbors that differ, per mask.
 double mean_edges(double decay) {
   MixPolicy policy = fmix(0.5);
   policy.method.set("decay", decay);

@@ -36,7 +36,7 @@ TEST(GMix, OfThePaperHasThePartnersBumpOfTwiceTheShare) {
 }
 
 TEST(GMix, IsItsOwnComplementWhenTheImagesSwap) {
-  // lam and 1 - lam, drawn with one seed, have one centre; their masks add up to 1.
+  // lam and 1 - lam, drawn with one seed, have one center; their masks add up to 1.
   for (const double lam : {0.0, 0.125, 0.25, 0.4375}) {
     MixPolicy policy = gmix(Form::code);
     policy.method.set("lam", lam);
@@ -72,7 +72,7 @@ TEST(GMix, CalibratedShowsOnePixelOfThePartnerAtLeast) {
   }
 }
 
-TEST(GMix, CentresAreUniform) {
+TEST(GMix, CentersAreUniform) {
   constexpr ImageSize kSize{6, 9};
   std::vector<std::int64_t> counts(54);
   for (const MixEntry& entry : test::draw_samples(gmix(Form::code), kSize, 6, 20000).entries) {
@@ -82,7 +82,7 @@ TEST(GMix, CentresAreUniform) {
   EXPECT_LT(test::chi_square(counts), test::chi_square_bound(53));
 }
 
-/// Mean weight of the partner over all pixels and centres, for the mask that the method draws.
+/// Mean weight of the partner over all pixels and centers, for the mask that the method draws.
 double mean_partner(Form form, double lam, std::int32_t n) {
   MixPolicy policy = gmix(form);
   policy.method.set("lam", lam);

@@ -10,9 +10,9 @@ namespace medley::theory {
 void add_outer_products(const double* rows, const double* columns, std::int64_t count,
                         std::int32_t height, std::int32_t width, double* image);
 
-inline constexpr std::int32_t kBellBlock = 32;  // values computed side by side
+inline constexpr std::int32_t kFactorBlock = 32;  // values computed side by side
 
 /// exp(-scale d^2) for d from 0 to `last`, at least: whole blocks. The same bits on every target.
-void fill_bell(double scale, std::int32_t last, std::vector<double>& bell);
+void fill_factors(double scale, std::int32_t last, std::vector<double>& factors);
 
 }  // namespace medley::theory

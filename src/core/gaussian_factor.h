@@ -7,7 +7,7 @@
 namespace medley {
 
 /// Exponent per squared pixel of distance: K = exp(-scale * d^2), scale = pi / (tau * pixels).
-/// Bounded, so that a vanishing tau gives 1 at the centre and 0 elsewhere instead of NaN.
+/// Bounded, so that a vanishing tau gives 1 at the center and 0 elsewhere instead of NaN.
 MEDLEY_HOST_DEVICE inline double gaussian_scale(double tau, double pixels) noexcept {
   constexpr double kPi = 3.14159265358979323846;
   constexpr double kLargest = 1e4;  // exp(-1e4) is 0 in double precision

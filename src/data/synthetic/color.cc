@@ -1,4 +1,4 @@
-#include "data/synthetic/colour.h"
+#include "data/synthetic/color.h"
 
 #include <algorithm>
 #include <array>
@@ -10,7 +10,7 @@
 namespace medley::data::synthetic {
 namespace {
 
-Colour oklab_to_linear(double lightness, double a, double b) {
+Color oklab_to_linear(double lightness, double a, double b) {
   const double l = lightness + 0.3963377774 * a + 0.2158037573 * b;
   const double m = lightness - 0.1055613458 * a - 0.0638541728 * b;
   const double s = lightness - 0.0894841775 * a - 1.2914855480 * b;
@@ -22,7 +22,7 @@ Colour oklab_to_linear(double lightness, double a, double b) {
           -0.0041960863 * l3 - 0.7034186147 * m3 + 1.7076147010 * s3};
 }
 
-bool displayable(const Colour& c) {
+bool displayable(const Color& c) {
   constexpr double kSlack = 1e-3;
   return std::min({c.r, c.g, c.b}) >= -kSlack && std::max({c.r, c.g, c.b}) <= 1 + kSlack;
 }
@@ -42,14 +42,14 @@ std::array<std::uint8_t, kSteps + 1> srgb_table() {
 
 }  // namespace
 
-Colour oklch(double lightness, double chroma, double hue) {
+Color oklch(double lightness, double chroma, double hue) {
   const Vec towards = direction(hue);
-  Colour colour = oklab_to_linear(lightness, chroma * towards.x, chroma * towards.y);
-  while (chroma > 0 && !displayable(colour)) {
+  Color color = oklab_to_linear(lightness, chroma * towards.x, chroma * towards.y);
+  while (chroma > 0 && !displayable(color)) {
     chroma = std::max(chroma - 0.004, 0.0);
-    colour = oklab_to_linear(lightness, chroma * towards.x, chroma * towards.y);
+    color = oklab_to_linear(lightness, chroma * towards.x, chroma * towards.y);
   }
-  return {clamp01(colour.r), clamp01(colour.g), clamp01(colour.b)};
+  return {clamp01(color.r), clamp01(color.g), clamp01(color.b)};
 }
 
 std::uint8_t encode_srgb(double linear) {

@@ -1,9 +1,9 @@
-#include "theory/bell_sums.h"
+#include "theory/gaussian_factors.h"
 
-#include "core/gaussian_profile.h"
+#include "core/gaussian_factor.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "theory/bell_sums.cc"
+#define HWY_TARGET_INCLUDE "theory/gaussian_factors.cc"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
@@ -69,11 +69,11 @@ void add_outer(const double* HWY_RESTRICT rows, const double* HWY_RESTRICT colum
 }
 
 /// A plain loop that the compiler turns into vectors.
-void bell_values(double scale, std::int32_t count, double* HWY_RESTRICT bell) {
-  for (std::int32_t begin = 0; begin < count; begin += kBellBlock) {
-    double* const to = bell + begin;
-    for (std::int32_t i = 0; i < kBellBlock; ++i) to[i] = gaussian_factor(scale, begin + i);
-    if (to[kBellBlock - 1] == 0) break;
+void factor_values(double scale, std::int32_t count, double* HWY_RESTRICT factors) {
+  for (std::int32_t begin = 0; begin < count; begin += kFactorBlock) {
+    double* const to = factors + begin;
+    for (std::int32_t i = 0; i < kFactorBlock; ++i) to[i] = gaussian_factor(scale, begin + i);
+    if (to[kFactorBlock - 1] == 0) break;
   }
 }
 
@@ -83,16 +83,17 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace medley::theory {
 HWY_EXPORT(add_outer);
-HWY_EXPORT(bell_values);
+HWY_EXPORT(factor_values);
 
 void add_outer_products(const double* rows, const double* columns, std::int64_t count,
                         std::int32_t height, std::int32_t width, double* image) {
   HWY_DYNAMIC_DISPATCH(add_outer)(rows, columns, count, height, width, image);
 }
 
-void fill_bell(double scale, std::int32_t last, std::vector<double>& bell) {
-  bell.assign(static_cast<std::size_t>(last / kBellBlock + 1) * kBellBlock, 0);
-  HWY_DYNAMIC_DISPATCH(bell_values)(scale, static_cast<std::int32_t>(bell.size()), bell.data());
+void fill_factors(double scale, std::int32_t last, std::vector<double>& factors) {
+  factors.assign(static_cast<std::size_t>(last / kFactorBlock + 1) * kFactorBlock, 0);
+  HWY_DYNAMIC_DISPATCH(factor_values)
+  (scale, static_cast<std::int32_t>(factors.size()), factors.data());
 }
 
 }  // namespace medley::theory
