@@ -72,7 +72,7 @@ class MaskMoments {
 /// q being the partner's share of the label under the policy's label rule. Expectations include
 /// lam ~ Beta(alpha, beta), unless the policy fixes lam: exactly for mixup, bernoulli, cutmix,
 /// stochastic, gaussian-field and hmix in form code with a fixed ratio; else by quadrature, to
-/// about 1e-12. For alpha and beta above 1e6 whose sum is above 1e9 see beta_cdf.
+/// about 1e-12; where alpha + beta > 1e9 and both are above 1e6, by the normal law.
 [[nodiscard]] MaskMoments effective_coefficients(const MixPolicy& policy, ImageSize size);
 
 /// A box of given sides with N = 1 inside and 1 - `outside` outside: coefficients for sides that no
