@@ -42,8 +42,18 @@ endif()
 if(NOT "${actual}" STREQUAL "${expected}")
   message(FATAL_ERROR "the README's example printed\n${actual}\nbut the README shows\n${expected}")
 endif()
+
+# A consumer per component; one of these alone wants what that needs and no more.
+set(components core data theory)
 if(WITH_NN)
-  run(${CMAKE_COMMAND} -S ${SOURCE} -B ${BUILD}/networks -G ${GENERATOR} -DCMAKE_PREFIX_PATH=${PREFIX})
-  run(${CMAKE_COMMAND} --build ${BUILD}/networks)
-  run(${BUILD}/networks/networks)
+  list(APPEND components nn)
 endif()
+list(JOIN components "," joined)
+run(${CMAKE_COMMAND} -S ${SOURCE} -B ${BUILD}/parts -G ${GENERATOR} -DCMAKE_PREFIX_PATH=${PREFIX}
+    -DCOMPONENTS=${joined} -DWITH_CUDA=${WITH_CUDA})
+run(${CMAKE_COMMAND} --build ${BUILD}/parts)
+foreach(component ${components})
+  run(${BUILD}/parts/use_${component})
+endforeach()
+run(${CMAKE_COMMAND} -S ${SOURCE} -B ${BUILD}/part -G ${GENERATOR} -DCMAKE_PREFIX_PATH=${PREFIX}
+    -DCOMPONENTS=core,theory ${WITHOUT_LIBRARIES} -DWITH_CUDA=${WITH_CUDA})
