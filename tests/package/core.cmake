@@ -1,5 +1,5 @@
 # The core alone is built, installed and used where none of the other parts' libraries are. Without
-# optimisation and for one instruction set: what is tested is the package.
+# optimization and for one instruction set: what is tested is the package.
 
 function(run)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE out ERROR_VARIABLE out)
