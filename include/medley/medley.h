@@ -9,6 +9,7 @@
 #include "medley/mix.h"              // IWYU pragma: export
 #include "medley/options.h"          // IWYU pragma: export
 #include "medley/plan.h"             // IWYU pragma: export
+#include "medley/plan_edit.h"        // IWYU pragma: export
 #include "medley/policy.h"           // IWYU pragma: export
 #include "medley/random.h"           // IWYU pragma: export
 #include "medley/sampler.h"          // IWYU pragma: export

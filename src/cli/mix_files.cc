@@ -14,7 +14,7 @@
 #include "cli/staged_output.h"
 #include "medley/data/image.h"
 #include "medley/error.h"
-#include "medley/plan.h"
+#include "medley/plan_edit.h"
 #include "medley/sampler.h"
 
 namespace fs = std::filesystem;

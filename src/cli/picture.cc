@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "medley/plan.h"
+#include "medley/plan_edit.h"
 
 namespace medley::cli {
 

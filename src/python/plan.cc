@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "medley/error.h"
-#include "medley/plan.h"
+#include "medley/plan_edit.h"
 #include "python/buffer.h"
 #include "python/convert.h"
 #include "python/framework.h"

@@ -8,7 +8,7 @@
 
 #include "medley/error.h"
 #include "medley/mix.h"
-#include "medley/plan.h"
+#include "medley/plan_edit.h"
 #include "medley/sampler.h"
 
 namespace medley::report {

@@ -8,7 +8,7 @@
 
 #include "core/check.h"
 #include "core/parallel.h"
-#include "medley/plan.h"
+#include "medley/plan_edit.h"
 
 namespace medley::train {
 

@@ -1,4 +1,4 @@
-#include "medley/plan.h"
+#include "medley/plan_edit.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -16,7 +16,7 @@
 #include <cuda_runtime.h>
 
 #include "kernels/cuda/check.h"
-#include "medley/plan.h"
+#include "medley/plan_edit.h"
 #include "nn/cuda/stream_lease.h"
 
 namespace medley::nn {
