@@ -139,8 +139,8 @@ class HMix(Mix):
     beta: second parameter of that distribution. Default: alpha; > 0; no effect beside lam.
     placement: box cut at the border, wholly inside, or continued at the opposite border. Default
         "clipped"; or "inside", "wrap".
-    form: weights outside the box: of the published code or of the paper. Default "code"; or
-        "paper", "calibrated".
+    form: weights outside the box: of the published code or of the paper; calibrated is the same as
+        code. Default "code"; or "paper", "calibrated".
     ratio: share of 1-lam that the box carries: 0.5 for CIFAR, 0.75 for ImageNet in the paper.
         Default 0.5; in [0, 1]; no effect beside gamma.
     gamma: draw the ratio from Beta(gamma, gamma). Default: the fixed ratio; > 0.

@@ -32,7 +32,9 @@ struct HMix {
     return OptionTable<HMix>()
         .with(&HMix::lambda, LambdaDistribution::options())
         .add(&HMix::placement, "placement", kPlacementHelp)
-        .add(&HMix::form, "form", "weights outside the box: of the published code or of the paper")
+        .add(&HMix::form, "form",
+             "weights outside the box: of the published code or of the paper; calibrated is the "
+             "same as code")
         .add(&HMix::ratio, "ratio",
              "share of 1-lam that the box carries: 0.5 for CIFAR, 0.75 for ImageNet in the paper",
              {.range = between(0, 1), .overridden_by = {"gamma"}})

@@ -2,6 +2,7 @@
 #include <chrono>
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <iostream>
 #include <string>
 #include <thread>
@@ -296,6 +297,21 @@ TEST_F(Train, DivergingIsSaidInOneSentence) {
   const Outcome outcome = train("run", {"--lr", "1e30", "--schedule", "constant"});
   EXPECT_EQ(outcome.code, 1);
   EXPECT_THAT(outcome.err, AllOf(HasSubstr("the loss became"), HasSubstr("smaller lr")));
+}
+
+TEST_F(Train, NotesClassesWithoutImages) {
+  std::filesystem::create_directory(path("cifar"));
+  for (const std::string name : {"data_batch_1", "data_batch_2", "data_batch_3", "data_batch_4",
+                                 "data_batch_5", "test_batch"}) {
+    std::ofstream file(path("cifar/" + name + ".bin"), std::ios::binary);
+    for (const char label : {0, 3})
+      file << label << std::string(3072, static_cast<char>(40 * label));
+  }
+  const Outcome outcome =
+      medley({"train", "--data", "cifar10:" + path("cifar"), "--model", "resnet8", "--epochs", "1",
+              "--batch", "4", "--out", path("run")});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("8 of 10 classes have no training image"));
 }
 
 TEST_F(Train, WrongArgumentsAreOneSentenceAndCodeTwo) {
@@ -639,7 +655,7 @@ TEST_F(Train, SweepsSayWhichRunsWereLengthened) {
   ASSERT_EQ(sweep("none", "1").code, 0);
   const Outcome longer = sweep("none,mixup", "2");
   ASSERT_EQ(longer.code, 0) << longer.err;
-  EXPECT_THAT(longer.err, AllOf(HasSubstr("none seed 1 was lengthened from 1 epochs"),
+  EXPECT_THAT(longer.err, AllOf(HasSubstr("none seed 1 was lengthened from 1 epoch"),
                                 Not(HasSubstr("mixup seed 1 was"))));
 }
 

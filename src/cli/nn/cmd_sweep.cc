@@ -199,6 +199,7 @@ int run(const SweepCommand& command) {
   }
   command.recipe.note_test_resize(options.common.recipe, command.data, command.output.quiet);
   const data::ImageData data = command.data.open();
+  DataOptions::note_empty_classes(data, command.output.quiet);
   watch_interrupts();
   std::vector<GridRun> runs = runs_of(command);
   run_grid(options, data, runs);

@@ -115,6 +115,7 @@ int run(TrainCommand& command) {
   command.recipe.note_unused({method}, command.output.quiet);
   command.recipe.note_test_resize(options.recipe, command.data, command.output.quiet);
   const data::ImageData data = command.data.open();
+  DataOptions::note_empty_classes(data, command.output.quiet);
   using Lines = TrainConsole::Lines;
   TrainConsole console(method, options.recipe.epochs,
                        command.output.json ? Lines::json : Lines::text, command.output.quiet);

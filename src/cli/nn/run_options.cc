@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -81,6 +82,18 @@ void DataOptions::note_left_out(const data::ImageData& images, bool quiet) {
     print_note(fmt::format("{} of {} images could not be decoded and were left out", broken, all),
                quiet);
   }
+}
+
+void DataOptions::note_empty_classes(const data::ImageData& images, bool quiet) {
+  std::vector<bool> seen(images.classes.size());
+  for (const std::int64_t label : images.train.labels)
+    seen.at(static_cast<std::size_t>(label)) = true;
+  const auto empty = std::ranges::count(seen, false);
+  if (empty == 0) return;
+  print_note(fmt::format("{} of {} classes have no training image; the network has an output for "
+                         "each of them",
+                         empty, seen.size()),
+             quiet);
 }
 
 nn::Device DataOptions::device() const {

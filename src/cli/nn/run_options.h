@@ -42,6 +42,8 @@ struct DataOptions {
   [[nodiscard]] train::DataChoice choice() const;
   /// Sentences on the images that are damaged or were left out, if any are.
   static void note_left_out(const data::ImageData& images, bool quiet);
+  /// A note on classes without a training image, if there are some.
+  static void note_empty_classes(const data::ImageData& images, bool quiet);
   /// Throws InvalidArgument if the device is not to be had.
   [[nodiscard]] nn::Device device() const;
 };

@@ -14,9 +14,9 @@ namespace medley::cli {
 
 void note_lengthened(const std::string& run, std::optional<std::int64_t> from, bool quiet) {
   if (!from) return;
-  print_note(fmt::format("{} was lengthened from {} epochs: it has the learning rates of two "
+  print_note(fmt::format("{} was lengthened from {} {}: it has the learning rates of two "
                          "schedules",
-                         run, *from),
+                         run, *from, *from == 1 ? "epoch" : "epochs"),
              quiet);
 }
 
