@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "cli/program.h"
+#include "medley/data/image.h"
 #include "train/made_up_results.h"
 
 namespace medley::cli_test {
@@ -217,6 +218,24 @@ TEST_F(Results, CurvesAreAPicture) {
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_THAT(read_file(path("curves.png")), HasSubstr("PNG"));
   EXPECT_EQ(results({"curves", "results"}).code, 2);
+}
+
+TEST_F(Results, CurvesOfAMethodHaveOneColorInAllCharts) {
+  add("wrn28-2", "none", 1, 73.5);
+  add("wrn28-2", "hmix", 1, 75.5);
+  add("preactresnet18", "hmix", 1, 79.2);
+  ASSERT_EQ(results({"curves", "results", "--out", "curves.png"}).code, 0);
+  const data::Image image = data::read_image(path("curves.png"));
+  const auto has_gray = [&](int from, int to) {  // the color of the first method, in these columns
+    for (int y = 0; y < image.size.height; ++y) {
+      for (int x = from; x < to; ++x) {
+        const std::size_t at = 3 * (static_cast<std::size_t>(y) * image.size.width + x);
+        if (image.rgb[at] == 90 && image.rgb[at + 1] == 90 && image.rgb[at + 2] == 90) return true;
+      }
+    }
+    return false;
+  };
+  EXPECT_NE(has_gray(0, image.size.width / 2), has_gray(image.size.width / 2, image.size.width));
 }
 
 TEST_F(Results, CurvesCanLeaveOutTheFirstEpochs) {

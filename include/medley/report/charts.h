@@ -46,8 +46,7 @@ struct HeatMapFigure {
   int columns = 3;
 };
 
-/// Throws InvalidArgument if a panel has no values or not as many as its size says.
-/// Draws it.
+/// Draws it. Throws InvalidArgument if a panel has no values or not as many as its size says.
 [[nodiscard]] data::Image draw_figure(const HeatMapFigure& figure);
 
 /// A line of a chart.
