@@ -37,7 +37,7 @@ CLI::Option* add_flag_of(CLI::App& app, const OptionSpec& spec,
                          const std::function<void(const std::string&)>& given,
                          const std::string& flag = {});
 
-/// The same for a field of `object`, which it sets: it must live as long as the parser.
+/// The same for a field of `object`, which it sets: both must live as long as the parser.
 template <typename Object>
 CLI::Option* add_option_of(CLI::App& app, const OptionSpec& spec, Object& object) {
   return add_flag_of(app, spec, [&spec, &object](const std::string& text) {

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -266,14 +265,12 @@ Command add_sweep(CLI::App& program) {
       ->delimiter(',')
       ->group("Grid");
   add_integer(*app, "--parallel", command->parallel, "runs side by side")->group("Grid");
-  constexpr std::array<std::string_view, 1> kCheckpoints = {"checkpoint_epochs"};
-  add_run_options(*app, kCheckpoints, command->common, "Grid");
   add_integers(*app, "--seeds", command->seeds, "seeds, separated by commas")
       ->default_str("1")
       ->group("Grid");
   add_table_format(*app, command->format);
-  add_engine_options(*app, command->common);
   command->recipe.add_to(*app, "method");
+  add_run_options(*app, command->common, "checkpoint_minutes");
   command->output.add_to(*app, "medley.sweep/1");
   add_help(*app);
   return {app, [command] { return run(*command); }};

@@ -150,11 +150,8 @@ Command add_train(CLI::App& program) {
   add_path(*app, "--weights", command->weights, "FILE",
            "start from these weights, a .safetensors file of the same network")
       ->group("Data");
-  add_engine_options(*app, command->options);
   command->recipe.add_to(*app);
-  constexpr std::array<std::string_view, 2> kCheckpoints = {"checkpoint_epochs",
-                                                            "checkpoint_minutes"};
-  add_run_options(*app, kCheckpoints, command->options, "Checkpoints");
+  add_run_options(*app, command->options);
   command->existing.add_to(*app);
   add_seed(*app, command->seed);
   command->output.add_to(*app, "the lines of metrics.jsonl");

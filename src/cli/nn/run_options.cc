@@ -106,17 +106,12 @@ nn::Device DataOptions::device() const {
   return gpu ? nn::Device::cuda : nn::Device::cpu;
 }
 
-void add_run_options(CLI::App& app, std::span<const std::string_view> names,
-                     nn::TrainOptions& options, const char* group) {
-  for (const std::string_view name : names) {
-    add_option_of(app, *find_option(nn::run_options(), name), options)->group(group);
+void add_run_options(CLI::App& app, nn::TrainOptions& options, std::string_view without) {
+  for (const OptionSpec& option : nn::run_options()) {
+    if (option.name == without) continue;
+    const bool checkpoint = option.name.starts_with("checkpoint_");
+    add_option_of(app, option, options)->group(checkpoint ? "Checkpoints" : "Machine");
   }
-}
-
-void add_engine_options(CLI::App& app, nn::TrainOptions& options) {
-  constexpr std::array<std::string_view, 4> kNames = {"precision", "no_graph", "deterministic",
-                                                      "profile"};
-  add_run_options(app, kNames, options, "Machine");
 }
 
 void RecipeOptions::add_to(CLI::App& app, std::string_view without) {

@@ -6,7 +6,6 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -48,11 +47,8 @@ struct DataOptions {
   [[nodiscard]] nn::Device device() const;
 };
 
-/// Adds those of nn::run_options() that are called so, which change `options`.
-void add_run_options(CLI::App& app, std::span<const std::string_view> names,
-                     nn::TrainOptions& options, const char* group);
-/// --precision, --no-graph, --deterministic and --profile.
-void add_engine_options(CLI::App& app, nn::TrainOptions& options);
+/// nn::run_options() but for `without`, which change `options`.
+void add_run_options(CLI::App& app, nn::TrainOptions& options, std::string_view without = {});
 
 /// --recipe, one option per field of it, and the options of methods. Must live at one address as
 /// long as the parser.
